@@ -59,49 +59,68 @@ struct PluginManifests {
     static let ofPlugins = ["pubspec.yaml", "package.json"]
 
     /// What the plugins of an app may do, by their names in a manifest above its folder `ios`;
-    /// `nil` if none can be read, or is of an app with Flutter or React Native. Other packages are
-    /// among them, since a manifest does not tell them apart, and what they bring along is not.
+    /// `nil` if none can be read, if it is of an app without Flutter and React Native, or if it
+    /// does not tell which packages are of the same repository. Other packages are among them,
+    /// since a manifest does not tell them apart, and what they bring along is not.
     static func plugins(
         ofAppAbove ios: String, in manifests: [String] = ofPlugins
     ) -> [String: ModuleUses]? {
-        dependencies(ofAppAbove: ios, in: manifests).map { found in
-            Dictionary(found.map { ($0.name, uses(of: $0.name, $0.source)) }) {
-                $0.union($1)
-            }
+        guard let manifest = manifest(ofAppAbove: ios, in: manifests),
+            !holdsOwnPackages(manifest, beside: ios)
+        else { return nil }
+        return Dictionary(dependencies(in: manifest).map { ($0, uses(of: $0, $1)) }) {
+            $0.union($1)
         }
     }
 
     /// The names of the plugins that the manifest above the folder `ios` takes from folders.
-    static func localPlugins(ofAppAbove ios: String) -> [String] {
-        (dependencies(ofAppAbove: ios, in: ofPlugins) ?? []).filter {
-            $0.source.mapping?["path"] != nil || $0.source.scalar?.string.contains(":") == true
-        }
-        .map(\.name)
+    static func localPlugins(ofAppAbove ios: String) -> Set<String> {
+        guard let manifest = manifest(ofAppAbove: ios, in: ofPlugins) else { return [] }
+        return Set(
+            dependencies(in: manifest).filter { _, source in
+                let address = source.scalar?.string ?? ""
+                return option("path", of: source) != nil
+                    || ["file:", "link:", "portal:", "workspace:", ".", "/", "~/"]
+                        .contains(where: address.hasPrefix)
+            }
+            .map(\.name))
     }
 
-    private static func dependencies(
+    private static func manifest(
         ofAppAbove ios: String, in manifests: [String]
-    ) -> [(name: String, source: YAMLNode)]? {
+    ) -> YAMLNode.Mapping? {
         for name in manifests {
             let host = name == "pubspec.yaml" ? "flutter" : "react-native"
-            guard let manifest = mapping(Paths.join(ios, "../" + name)),
+            if let manifest = mapping(Paths.join(ios, "../" + name)),
                 manifest["dependencies"]?.mapping?[host] != nil
-            else { continue }
-            guard !holdsOwnPackages(manifest, beside: ios) else { return nil }
-            return groups.compactMap { manifest[$0]?.mapping }.joined().compactMap { key, source in
-                guard let name = key.scalar?.string, source.mapping?["sdk"] == nil else {
-                    return nil
-                }
-                return (name, source)
+            {
+                return manifest
             }
         }
         return nil
     }
 
-    /// The groups of dependencies in manifests whose native code is built into the app.
-    private static let groups = [
-        "dependencies", "dependency_overrides", "devDependencies", "optionalDependencies",
-    ]
+    /// The dependencies of a manifest whose native code is built into the app. Most of those for
+    /// development are tools.
+    private static func dependencies(
+        in manifest: YAMLNode.Mapping
+    ) -> [(name: String, source: YAMLNode)] {
+        ["dependencies", "dependency_overrides", "optionalDependencies", "devDependencies"]
+            .flatMap { group in
+                (manifest[group]?.mapping ?? YAMLNode.Mapping([])).compactMap { key, source in
+                    guard let name = key.scalar?.string, option("sdk", of: source) == nil,
+                        group != "devDependencies"
+                            || ["react-native", "expo"].contains(where: name.contains)
+                    else { return nil }
+                    return (name, source)
+                }
+            }
+    }
+
+    /// An option of a dependency, which has few: an alias may stand for a large mapping.
+    private static func option(_ key: String, of source: YAMLNode) -> YAMLNode? {
+        source.mapping?.prefix(16).first { $0.key.scalar?.string == key }?.value
+    }
 
     private static func mapping(_ path: String) -> YAMLNode.Mapping? {
         guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes),
@@ -131,14 +150,14 @@ struct PluginManifests {
 
     /// What a dependency may do. One that is not of the public list may be of the app's makers.
     private static func uses(of name: String, _ source: YAMLNode) -> ModuleUses {
-        if let git = source.mapping?["git"] {
-            let address = git.scalar?.string ?? git.mapping?["url"]?.scalar?.string ?? ""
+        if let git = option("git", of: source) {
+            let address = git.scalar?.string ?? option("url", of: git)?.scalar?.string ?? ""
             return KnownLibraries.uses(of: name, from: address)
         }
         // `{ path: … }`, `{ hosted: … }`, `file:…`, `workspace:*`, `git+ssh://…`, `owner/name`.
         let isElsewhere =
-            source.mapping.map { $0["path"] != nil || $0["hosted"] != nil }
-            ?? (source.scalar?.string.contains { ":/".contains($0) } == true)
+            option("path", of: source) != nil || option("hosted", of: source) != nil
+            || source.scalar?.string.contains { ":/".contains($0) } == true
         return isElsewhere ? .all : KnownLibraries.uses(of: name)
     }
 

@@ -164,6 +164,8 @@ struct CompletionPathsTests {
         #expect(Self.gaps("var called = false\n\(helper)load { finish() }") == [])
         let locked = helper.replacing("{ return }", with: "{\nlock.unlock()\nreturn\n}")
         #expect(Self.gaps("var called = false\n\(locked)load { finish() }") == [])
+        let other = helper.replacing("if called", with: "if called == false")
+        #expect(Self.gaps("var called = false\n\(other)load { finish() }") == [3])
         let unset = helper.replacing("called = true\n", with: "")
         #expect(Self.gaps("var called = false\n\(unset)load { finish() }") == [3])
         #expect(Self.gaps("\(helper)load { finish() }") == [2], "a property is one of all pushes")

@@ -110,6 +110,10 @@ struct KnownLibrariesTests {
             ("require_relative '../node_modules/@capacitor/ios/scripts/pods_helpers'", []),
             ("PODS.each do |name|", ["1 project (Pods) was not read"]),
             ("require_relative 'pods'", ["1 project (Pods) was not read"]),
+            ("require 'json'", []), ("load 'pods.rb'", ["1 project (Pods) was not read"]),
+            ("pod 'SnapKit', options", ["1 pod (SnapKit) was not read"]),
+            ("pod 'SnapKit', '~> 5.0', :modular_headers => true", []),
+            ("pod 'SnapKit', configurations: ['Debug'] if x", ["1 pod (SnapKit) was not read"]),
             ("pod 'SnapKit', OPTIONS", ["1 pod (SnapKit) was not read"]),
             ("pod 'SnapKit', **own('x')", ["1 pod (SnapKit) was not read"]),
             ("pod 'Push'", ["1 pod (Push) was not read"]),
@@ -304,7 +308,7 @@ struct KnownLibrariesTests {
             try folder.write(
                 """
                 { "dependencies": { "react-native": "0.8", "maps": "file:../maps",
-                  "@own/maps": "workspace:*" } }
+                  "@own/maps": "workspace:*" }, "workspaces": [] }
                 """, to: "package.json")
             try folder.write("target 'App' do\n  use_native_modules!\nend", to: "App/Podfile")
             let lock = "PODS:\n  - \(pod) (1.0)\n\nEXTERNAL SOURCES:\n  \(pod):\n    \(source)\n"
@@ -342,6 +346,9 @@ struct KnownLibrariesTests {
         #expect(try rules("com.example.app.sync") == ["CF019"])
         #expect(try rules("$(PRODUCT_BUNDLE_IDENTIFIER).sync") == ["CF019"])
         #expect(try rules("com.client.sync") == [])
+        #expect(try rules("com.example.application.sync") == [])
+        let named = "BGTaskScheduler.shared.register(forTaskWithIdentifier: \"com.client.sync\")"
+        #expect(try rules("com.client.sync", "func f() { \(named) { t in end(t) } }") == ["CF019"])
     }
 
     @Test("a library whose name tells of nothing in the background is taken to have no task")

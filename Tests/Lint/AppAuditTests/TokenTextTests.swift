@@ -58,6 +58,7 @@ struct TokenTextTests {
         #expect(Self.app("DebugLog(\"%@\", deviceToken.description)") == [])
         let found: Set<Subject> = [.describedDeviceToken]
         #expect(Self.app("sendLog(\"%@\", deviceToken.description)") == found)
+        #expect(Self.app("logDebug(deviceToken.description)") == [])
         #expect(Self.app("logIn(deviceToken.description)") == found)
         #expect(Self.app("self.debugLog(deviceToken.description)") == [])
     }

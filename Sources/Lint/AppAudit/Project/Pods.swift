@@ -12,8 +12,8 @@ struct Pods {
     /// What the plugins of Flutter or React Native may do, by their names in its manifest; `nil`
     /// where a lock file lists their pods, and for other apps.
     private(set) var plugins: [String: ModuleUses]?
-    /// The plugins that the manifest takes from folders, as parts of paths: `/name/`.
-    private var localPlugins: [String] = []
+    /// The names of the plugins that the manifest takes from folders.
+    private var localPlugins: Set<String> = []
 
     /// Reads the files in a folder. Returns `nil` if there are none, if the lock file has lines of
     /// another form, or if there is none and the Podfile has other lines than such that name pods
@@ -21,7 +21,7 @@ struct Pods {
     init?(besideProjectIn folder: String) {
         let podfile = Self.lines(Paths.join(folder, "Podfile"))
         if let lock = Self.lines(Paths.join(folder, "Podfile.lock")) {
-            localPlugins = PluginManifests.localPlugins(ofAppAbove: folder).map { "/\($0)/" }
+            localPlugins = PluginManifests.localPlugins(ofAppAbove: folder)
             guard addLocked(in: lock) else { return nil }
             // The lock file knows better where a pod that it has comes from.
             let locked = uses
@@ -63,8 +63,7 @@ struct Pods {
             case .git(let address): KnownLibraries.uses(of: String(name), from: address)
             // There Flutter puts its engine and its plugins, and React Native its modules and what
             // it makes of them.
-            case .path(let path) where localPlugins.contains(where: (path + "/").contains):
-                ModuleUses.all
+            case .path(let path) where isLocal(path): ModuleUses.all
             case .path(let path)
             where ["Flutter", "build/generated/ios"].contains(where: path.hasPrefix)
                 || [".symlinks/plugins/", "node_modules/"].contains(where: path.contains):
@@ -72,6 +71,15 @@ struct Pods {
             case .path, .other: ModuleUses.all
             }
         self.uses[pod, default: []].formUnion(uses)
+    }
+
+    /// Whether a path is that of a plugin which the manifest takes from a folder: Flutter and npm
+    /// link to it. `@scope/name` is two parts of a path.
+    private func isLocal(_ path: String) -> Bool {
+        let parts = path.split(separator: "/")
+        return zip(parts, parts.dropFirst() + [""]).contains { part, next in
+            localPlugins.contains(String(part)) || localPlugins.contains("\(part)/\(next)")
+        }
     }
 
     /// The place that a pod is taken from.
@@ -184,16 +192,19 @@ struct Pods {
             // A second statement may name another pod.
             case _ where text.contains(";"): hidesPods = true
             case "source" where !Self.isPublic(text): hidesPods = true
-            // The functions of React Native, Capacitor and Flutter, and no file of the app.
+            // The functions of React Native, Capacitor and Flutter, or a library of Ruby, and no
+            // file of the app.
+            case "require" where !text.contains("/") && !text.contains(".rb"): continue
             case "require", "require_relative":
                 if !["node", "podhelper"].contains(where: text.contains) { hidesPods = true }
+            case "podspec", "load", "eval", "eval_gemfile", "instance_eval": hidesPods = true
             case "pod":
                 if let pod = Self.pod(text) {
                     add(pod.name, source: pod.source)
                 } else {
                     hidesPods = true
                 }
-            case _ where text.contains(" pod "): hidesPods = true
+            case _ where Self.words(of: text).contains("pod"): hidesPods = true
             case "post_install", "pre_install", "post_integrate": hook = indent
             case "def": functions.insert(text.dropFirst(4).prefix { $0.isLetter || $0 == "_" })
             default:
@@ -202,6 +213,13 @@ struct Pods {
             }
         }
         return isReadable && !hidesPods
+    }
+
+    /// The words of a line outside of its literals.
+    private static func words(of line: Substring) -> [Substring] {
+        let parts = line.split(omittingEmptySubsequences: false) { $0 == "'" || $0 == "\"" }
+        return zip(parts.indices, parts).filter { $0.0.isMultiple(of: 2) }
+            .flatMap { $0.1.split { !$0.isLetter && $0 != "_" } }
     }
 
     /// Whether a line gives a name to a value: `IOS_VERSION = '15.0'`.
@@ -222,14 +240,18 @@ struct Pods {
             if option.contains("git") { return (parts[1], .git(String(value))) }
             if option.contains("path") { return (parts[1], .path(String(value))) }
         }
-        // A constant, `**OPTIONS` or a call may be any source.
         let isFromElsewhere =
             options.contains { option in
                 ["path", "podspec", "git", "http"].contains(where: option.contains)
             }
+            // A name of Ruby, `OPTIONS`, or a call may be any source.
             || zip(options.indices, options).contains { index, option in
                 index.isMultiple(of: 2)
-                    && option.prefix { $0 != "#" }.contains { $0.isUppercase || "*(".contains($0) }
+                    && option.split { " ,[]{}".contains($0) }.contains { word in
+                        word.first?.isLetter == true && word.last != ":"
+                            && !["true", "false", "nil", "if", "unless"].contains(word)
+                            || word.hasPrefix("*")
+                    }
             }
         return (parts[1], isFromElsewhere ? .other : nil)
     }

@@ -171,16 +171,16 @@ extension CompletionPaths {
     /// Whether a condition in a closure is met only by a run after the first one: it is a variable
     /// of the handler that is set next, `if isDone { return }`, `isDone = true`.
     func isForLaterRuns(_ condition: Range<Int>, _ rest: Range<Int>) -> Bool {
-        let others: Set = ["||", "&&", "!", "!=", ","]
+        let others: Set = ["||", "&&", "!", "!=", ",", "false", "NO", "nil"]
         guard isInner(condition.lowerBound),
             !condition.contains(where: { others.contains(text.tokens[$0].text) })
         else { return false }
         let names = Set(condition.dropFirst().map { text.tokens[$0] }.filter(\.isName).map(\.text))
-        return startsHere(names, before: condition.lowerBound)
-            && rest.prefix(AuditLimits.headWords).contains { index in
-                text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
-                    && ["true", "YES"].contains(text[index + 2]?.text)
-            }
+        let isSet = rest.prefix(AuditLimits.headWords).contains { index in
+            text.sees("=", at: index + 1) && names.contains(text.tokens[index].text)
+                && ["true", "YES"].contains(text[index + 2]?.text)
+        }
+        return isSet && startsHere(names, before: condition.lowerBound)
     }
 
     /// Whether a token is one of these names, and gets a value that a local variable or a literal

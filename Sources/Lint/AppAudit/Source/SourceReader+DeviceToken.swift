@@ -218,7 +218,11 @@ extension SourceReader {
         let own = Self.nameParts(text.tokens[call].text)
         guard !own.contains(where: verbs.contains) else { return false }
         guard text.sees(".", at: call - 1), !text.sees("self", ".", at: call - 2) else {
-            return own.last == "log"
+            // `logIn(…)` and `logEvent(…)` are others.
+            let others: Set = ["in", "out", "on", "off", "to", "event"]
+            return zip(own, own.dropFirst() + [""]).contains {
+                $0 == "log" && !others.contains($1)
+            }
         }
         guard let owner = text[call - 2], owner.isName else { return false }
         return Self.nameParts(owner.text).contains { ["log", "logger", "logging"].contains($0) }

@@ -24,7 +24,7 @@ public struct AppRule: Sendable, Identifiable {
         switch id.rawValue {
         case "CF002", "CF054": .pushes
         case "CF008", "CF009", "CF011", "CF014": .calls
-        case "CF019": .likelyTasks
+        case "CF019": [.tasks, .likelyTasks]
         case "CF052", "CF057": .tasks
         case "CF030": .features
         case "CF045": .time

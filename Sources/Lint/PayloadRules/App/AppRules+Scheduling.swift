@@ -207,7 +207,8 @@ extension AppRules {
     /// Whether Info.plist permits a task that the app's own text does not name, and whose name does
     /// not begin with the app's: one of a library.
     private static func permitsTasksOfOthers(_ app: AppFacts.Bundle) -> Bool {
-        let own = app.identifier?.value
+        let own = [app.identifier?.value, "$(PRODUCT_BUNDLE_IDENTIFIER)"].compactMap { $0 }
+            .filter { !$0.isEmpty }
         let named = Set(
             app.observations.compactMap { seen -> String? in
                 switch seen.subject {
@@ -218,9 +219,7 @@ extension AppRules {
                 }
             })
         return app.permittedIdentifiers.map(\.value).contains { identifier in
-            let isOwn =
-                identifier.hasPrefix("$(PRODUCT_BUNDLE_IDENTIFIER)")
-                || own.map(identifier.hasPrefix) == true
+            let isOwn = own.contains { identifier == $0 || identifier.hasPrefix($0 + ".") }
             return !isOwn && !named.contains(identifier)
         }
     }
