@@ -208,8 +208,8 @@ extension SourceReader {
         return false
     }
 
-    /// Whether a call is of something that logs, by the name of its owner or its own: `Log.d(text)`,
-    /// `DebugLog(text)`, but not `LogService.send(text)`.
+    /// Whether a call is of something that logs, by the name of its owner or its own:
+    /// `Log.d(text)`, `DebugLog(text)`, but not `LogService.send(text)`.
     private func isOfLog(_ call: Int) -> Bool {
         let verbs: Set = [
             "send", "post", "put", "upload", "register", "submit", "update", "store", "save",
