@@ -306,7 +306,7 @@ extension FileLibrary {
         if isKnown, isWhole { digests += delayedReports(among: digests, in: present) }
         let callers = digests.reduce(into: Set<String>()) { $0.formUnion($1.callers) }
         let mentions = isKnown ? mentions(of: callers, in: present) : [:]
-        var observations: [SourceObservation] = []
+        var observations = list.observations
         for digest in digests {
             observations += digest.observations(
                 constants, guarded: guarded, scheduled: scheduled, schedulers: schedulers,
@@ -317,8 +317,9 @@ extension FileLibrary {
         var sources = AppFacts.Sources(
             observations, isOwnComplete: isOwnComplete, unread: list.unread.uses)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
-        if sources.isComplete(of: .tasks) {
-            noteTasks(of: present, digests, modules.union(list.packageNames), in: &sources)
+        if sources.isComplete(of: .likelyTasks) {
+            let known = modules.union(list.packageNames).union(list.unread.idleModules)
+            noteTasks(of: present, digests, known, in: &sources)
             noteProgress(in: present, &sources)
         }
         if sources.observations.contains(where: {
@@ -339,9 +340,9 @@ extension FileLibrary {
         return files.contains { tree.index.words(words, .named, in: $0)?.isEmpty != true }
     }
 
-    /// Whether Flutter writes a source file to hand the app to its plugins, which are pods.
+    /// Whether Flutter or Expo writes a source file to hand the app to its plugins, which are pods.
     private static func isRegistrant(_ path: String) -> Bool {
-        Paths.stem(of: path) == "GeneratedPluginRegistrant"
+        ["GeneratedPluginRegistrant", "ExpoModulesProvider"].contains(Paths.stem(of: path))
     }
 
     /// Whether a tool writes a source file, by its name: `GeneratedPluginRegistrant.m`,

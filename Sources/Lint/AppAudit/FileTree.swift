@@ -62,6 +62,17 @@ final class FileTree {
         return files
     }
 
+    /// The sources in Kotlin by the folder of an app, each of which is looked for once.
+    private var kotlin: [String: KotlinSources?] = [:]
+
+    /// The sources in Kotlin of the project of Gradle around a folder; `nil` if they are not known.
+    func kotlinSources(around folder: String) -> KotlinSources? {
+        if let known = kotlin[folder] { return known }
+        let sources = KotlinSources(around: folder, self)
+        kotlin[folder] = .some(sources)
+        return sources
+    }
+
     /// The folder whose names were looked at last, and these in lowercase; `nil` if it cannot be
     /// listed.
     private var looked: (folder: String, names: Set<String>?)?

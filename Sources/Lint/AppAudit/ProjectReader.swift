@@ -7,11 +7,16 @@ struct ProjectReader {
     private let project: any ProjectDescription
     private let library: FileLibrary
 
-    /// Reads a `project.pbxproj`, a `project.yml` of XcodeGen or a `Project.swift` of Tuist. On
-    /// failure returns `nil` and records a problem, except for a manifest that only Tuist can
-    /// evaluate.
+    /// Reads a `project.pbxproj`, a `project.yml` of XcodeGen, a `Project.swift` of Tuist or a
+    /// configuration of Expo. On failure returns `nil` and records a problem, except for what only
+    /// Tuist or Expo can evaluate.
     init?(_ path: String, _ library: FileLibrary) {
         self.library = library
+        if ExpoProject.fileNames.contains(Paths.name(of: path)) {
+            guard let project = ExpoProject(path, library) else { return nil }
+            self.project = project
+            return
+        }
         if path.hasSuffix(".swift") {
             guard let project = TuistProject(path, library) else { return nil }
             self.project = project
@@ -210,7 +215,7 @@ struct ProjectReader {
                 noteUnknown("INFOPLIST_FILE (\(file.value))", of: target) { $0.needsInfo }
                 return nil
             }
-            let path = project.path(ofSetting: file.value)
+            let path = FileTree.place(of: project.path(ofSetting: file.value))
             // A preprocessor may change the text of the file.
             let isOptional = settings.text("INFOPLIST_PREPROCESS")?.value == "YES"
             guard let list = library.properties(path, .infoPlist, isOptional: isOptional) else {
@@ -232,7 +237,8 @@ struct ProjectReader {
         let prefix = "INFOPLIST_KEY_"
         for name in settings.names(withPrefix: prefix) {
             let key = String(name.dropFirst(prefix.count))
-            if let property = Self.generated(key, name, settings) { info.members[key] = property }
+            guard let property = Self.generated(key, name, settings) else { continue }
+            info.members[key] = property.appended(to: info.members[key])
         }
         return info
     }
@@ -297,7 +303,7 @@ struct ProjectReader {
             }
             return .unknown
         }
-        let path = project.path(ofSetting: file.value)
+        let path = FileTree.place(of: project.path(ofSetting: file.value))
         guard let list = library.properties(path, .entitlements) else { return .unknown }
         return .known(
             AppProperties(list.members.mapValues { $0.expanded(settings) }, at: list.place))
@@ -374,6 +380,17 @@ extension AppFacts.Sources {
 }
 
 extension AppProperty {
+    /// The value that a build setting gives a key of the file: Xcode appends the elements of a list
+    /// to those of the file (swift-build, InfoPlistProcessorTaskAction).
+    fileprivate func appended(to own: AppProperty?) -> AppProperty {
+        guard case .array(let elements) = value, let own, case .array(let others) = own.value else {
+            return self
+        }
+        let known = Set(others.compactMap(\.string))
+        let new = elements.filter { $0.string.map(known.contains) != true }
+        return AppProperty(.array(others + new), at: own.place)
+    }
+
     /// The value with all references to build settings resolved.
     fileprivate func expanded(_ settings: BuildSettings) -> AppProperty {
         var result = self

@@ -123,23 +123,6 @@ struct AuditScopeTests {
         #expect(Self.rules(try Audit(paths: [folder.path]).report()) == ["CF019"])
     }
 
-    @Test("code that Gradle builds is not read")
-    func kotlin() throws {
-        let folder = try TestFolder()
-        let mode = "INFOPLIST_KEY_UIBackgroundModes = fetch;"
-        try Self.write(folder, "App", settings: mode)
-        #expect(Self.rules(try Audit(paths: [folder.path]).report()) == ["CF019"])
-        try Self.write(
-            folder, "App", settings: mode,
-            objects: """
-                K = { isa = PBXShellScriptBuildPhase;
-                  shellScript = "./gradlew :shared:embedAndSign"; };
-                """, target: "buildPhases = ( S, K );")
-        let report = try Audit(paths: [folder.path]).report()
-        #expect(report.findings == [])
-        #expect(report.unjudged.map(\.reason) == ["1 project (Gradle) was not read"])
-    }
-
     @Test("a target that a Podfile names has pods, fetched or not")
     func podfile() throws {
         let folder = try TestFolder()

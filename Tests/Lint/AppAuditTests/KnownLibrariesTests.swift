@@ -119,8 +119,7 @@ struct KnownLibrariesTests {
             ("pod 'Push'", ["1 pod (Push) was not read"]),
             ("pod 'SnapKit', :git => 'https://github.com/SnapKit/SnapKit'", []),
             (
-                "pod 'SnapKit', :git => 'https://github.com/me/SnapKit'",
-                ["1 pod (SnapKit) was not read"]
+                "pod 'SnapKit', :git => 'https://a.b/me/SnapKit'", ["1 pod (SnapKit) was not read"]
             ),
             ("pod 'SnapKit', path: '../SnapKit'", ["1 pod (SnapKit) was not read"]),
             ("use_react_native!(:path => config)", ["1 project (Pods) was not read"]),
@@ -164,7 +163,8 @@ struct KnownLibrariesTests {
         }
         for address in ["https://github.com/me/Alamofire", "https://a.b/Alamofire/Alamofire", ""] {
             let unknown = try audit(address)
-            #expect(unknown.rules == [])
+            // A fork on GitHub is taken to handle no pushes either.
+            #expect(unknown.rules == (address.contains("github") ? ["CF002"] : []))
             #expect(unknown.left == ["1 package (Alamofire) was not read"])
         }
     }
@@ -360,8 +360,54 @@ struct KnownLibrariesTests {
             "TSBackgroundFetch", "RadarSDK", "react-native-geofencing", "HealthSync",
             "MindboxSdk",
         ] {
-            #expect(KnownLibraries.presumedUses(of: name) == .all, "\(name)")
+            #expect(KnownLibraries.presumedUses(of: name).contains(.likelyTasks), "\(name)")
         }
+        #expect(KnownLibraries.presumedUses(of: "PushTaskCall") == .all)
+    }
+
+    @Test(
+        "one whose name tells of neither pushes nor calls is taken to have none",
+        arguments: [
+            ("Stripe", false, false), ("react-native-image-picker", false, false),
+            ("FeedParser", false, false), ("React-callinvoker", false, false),
+            ("AWSCore", false, false), ("react-native-shortcuts", false, false),
+            ("flutter_dialogs", false, false), ("livelike", false, false),
+            ("JPush", true, true), ("react-native-notifications", true, false),
+            ("NIMSDK_LITE", true, true), ("line-sdk-ios", true, false),
+            ("rongcloud-im", true, true), ("CloudCore", true, false), ("IMKit", true, true),
+            ("flutter_webrtc", false, true), ("TwilioVoice", true, true),
+            ("react-native-callkeep", true, true), ("@sip/client", false, true),
+        ])
+    func presumedPushes(name: String, pushes: Bool, calls: Bool) {
+        let uses = KnownLibraries.presumedUses(of: name)
+        #expect(uses.contains(.likelyPushes) == pushes)
+        #expect(uses.contains(.likelyCalls) == calls)
+        #expect(uses.isSuperset(of: [.pushes, .calls]))
+    }
+
+    @Test(
+        "a mode for pushes or calls that only a library could use is told of",
+        arguments: [
+            ("remote-notification", "Lottie2", ["CF002"]),
+            ("remote-notification", "PushClient", []),
+            ("remote-notification", "Firebase/Messaging", []),
+            ("remote-notification", "Firebase/Functions", ["CF002"]),
+            ("voip", "Lottie2", ["CF008"]), ("voip", "SIPClient", []),
+            ("voip", "Firebase/Messaging", ["CF008"]),
+        ])
+    func unusedModes(mode: String, pod: String, expected: [String]) throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "App", settings: "INFOPLIST_KEY_UIBackgroundModes = \"\(mode)\";")
+        try folder.write("target 'App' do\n  pod '\(pod)'\nend", to: "App/Podfile")
+        let report = try Audit(paths: [folder.path]).report()
+        // Such an app lacks the entitlement for pushes too.
+        let found = report.findings.filter { $0.diagnostic.rule != "CF005" }
+        #expect(found.map(\.diagnostic.rule.rawValue) == expected)
+        let fixes = found.map(\.diagnostic.fix)
+        #expect(fixes.allSatisfy { $0.contains("unless a library not read") || pod.contains("/") })
+        let open = Set(report.unjudged.flatMap(\.rules))
+        #expect(open.isDisjoint(with: found.map(\.diagnostic.rule)))
     }
 
     @Test("a rule about a mode is not judged only if what is unread decides it")
@@ -389,9 +435,9 @@ struct KnownLibrariesTests {
 
     @Test("what a known library does, or may do, by its pod and by its package")
     func others() {
-        let presumed = ModuleUses.all.subtracting(.likelyTasks)
-        #expect(KnownLibraries.uses(of: "TwilioVoice") == presumed)
-        #expect(KnownLibraries.uses(of: "workmanager") == .all)
+        let presumed = ModuleUses.all.subtracting([.likelyTasks, .likelyPushes, .likelyCalls])
+        #expect(KnownLibraries.uses(of: "Stripe") == presumed)
+        #expect(KnownLibraries.uses(of: "workmanager") == presumed.union(.likelyTasks))
         #expect(KnownLibraries.uses(of: "Alamofire") == [])
         let log = "ssh://git@github.com/apple/swift-log"
         #expect(KnownLibraries.uses(ofProduct: "Logging", of: log) == [])
@@ -403,7 +449,7 @@ struct KnownLibrariesTests {
         let firebase = "https://github.com/firebase/firebase-ios-sdk.git"
         #expect(KnownLibraries.uses(ofProduct: "FirebaseFirestore", of: firebase) == [])
         let messaging = KnownLibraries.uses(ofProduct: "FirebaseMessaging", of: firebase)
-        #expect(messaging == [.pushes, .transfers, .time])
+        #expect(messaging == [.pushes, .likelyPushes, .transfers, .time])
         #expect(KnownLibraries.uses(ofProduct: "FirebaseNext", of: firebase) == .all)
         #expect(KnownLibraries.uses(ofProduct: nil, of: firebase).contains(.pushes))
         #expect(KnownLibraries.uses(of: "Firebase/Firestore") == [])

@@ -43,6 +43,10 @@ struct PushAnswerTests: SourceFaultSuite {
             "let content = UNMutableNotificationContent()\ncontent.title = u.title\n"
                 + "center.add(UNNotificationRequest(content: content))\ndone(.newData)",
             "load().receive(on: main).sink { _ in done(.newData) }.store(in: &bag)",
+            // What it keeps is nothing of the push.
+            "count += 1\ndone(.newData)", "last = Date()\ndone(.newData)",
+            "schedule(id: \"a\")\ndone(.newData)", "client.receive(u)\ndone(.newData)",
+            "a.badge = 0\ndone(.newData)", "defaults.set(true, forKey: key)\ndone(.newData)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
         }
@@ -50,8 +54,10 @@ struct PushAnswerTests: SourceFaultSuite {
         for body in [
             "store(u)\ndone(.newData)", "self.last = u\nprint(u)\ndone(.newData)",
             "u.apply?(1)\ndone(.newData)", "catalogue.add(u)\ndone(.newData)",
-            "log.merge(u)\ndone(.newData)", "count += 1\ndone(.newData)",
+            "log.merge(u)\ndone(.newData)", "state = Push(u)\ndone(.newData)",
             "if let s = u[1] { state = s }\ndone(.newData)",
+            "let s: State = read(u)\nqueue.async {\nself.state = s\n}\ndone(.newData)",
+            "store(\nu,\nin: box)\ndone(.newData)",
             "defaults.set(u, forKey: key)\ndone(.newData)", "items[id] = u\ndone(.newData)",
             "self.items[id] = u\ndone(.newData)", "subject.send(u)\ndone(.newData)",
             "keep(u)\ndone(.newData)", "messages.create(u)\ndone(.newData)",

@@ -75,6 +75,21 @@ struct TaskRequestTests {
         #expect(try Self.severity(source, more: [path: "import UIKit"]) == .warning)
     }
 
+    @Test(
+        "a library asks for tasks only if its name tells of such",
+        arguments: [("Lottie2", Severity.warning), ("SyncKit", nil), ("Firebase/Auth", .warning)])
+    func libraries(pod: String, expected: Severity?) throws {
+        let more = [
+            "Podfile": "target 'App' do\n  pod '\(pod)'\nend",
+            "Use.swift": "import \(pod.replacing("/", with: ""))",
+        ]
+        #expect(
+            try Self.severity(Self.app(Self.register("run(task)")), more: more) == expected)
+        // What no manifest names may be of the app's makers.
+        let other = more.merging(["Use.swift": "import Shared"]) { $1 }
+        #expect(try Self.severity(Self.app(Self.register("run(task)")), more: other) == nil)
+    }
+
     @Test("tasks that only handlers ask for")
     func ownHandler() throws {
         let handler = Self.register("self.handle(task)")

@@ -139,7 +139,7 @@ struct UnreadSourcesTests {
 
     @Test("a configuration of Expo without its project is named")
     func expo() throws {
-        let config = "export default { ios: { infoPlist: { UIBackgroundModes: ['fetch'] } } };"
+        let config = "config.ios.infoPlist.UIBackgroundModes = ['fetch'];"
         let files = ["app.config.ts": config, "a.swift": "import UIKit"]
         let found = try #require(try Self.rules(files, "Expo"))
         #expect(Set(["CF001", "CF005", "CF019", "CF020", "CF030"]).isSubset(of: found))

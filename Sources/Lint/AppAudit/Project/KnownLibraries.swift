@@ -17,14 +17,37 @@ enum KnownLibraries {
 
     /// What a library may do of which only the name is known.
     ///
-    /// Few have background tasks or fetch in the background, and most of these tell so by their
-    /// names. A mode that nothing uses would be found in hardly any app otherwise.
+    /// Few have background tasks or fetch in the background, handle pushes or make calls, and most
+    /// of these tell so by their names. A mode that nothing uses would be found in hardly any app
+    /// otherwise.
     static func presumedUses(of library: String) -> ModuleUses {
         // The pods of React Native itself: `React-runtimescheduler`.
         let isOwn = library.hasPrefix("React-")
         let name = library.lowercased().replacing("async", with: "")
-        return !isOwn && taskWords.contains(where: name.contains)
-            ? .all : .all.subtracting(.likelyTasks)
+        let parts = parts(of: library)
+        func tells(_ words: [String], _ whole: Set<String> = []) -> Bool {
+            !isOwn && (words.contains(where: name.contains) || !whole.isDisjoint(with: parts))
+        }
+        var uses = ModuleUses.all
+        if !tells(taskWords) { uses.remove(.likelyTasks) }
+        if !tells(pushWords, shortPushWords) { uses.remove(.likelyPushes) }
+        if !tells(callWords, shortCallWords) { uses.remove(.likelyCalls) }
+        return uses
+    }
+
+    /// The words that a name is made of, in lower case: `im` and `kit` of `IMKit`.
+    private static func parts(of name: String) -> Set<String> {
+        let letters = Array(name)
+        var parts: [String] = [""]
+        for (index, letter) in letters.enumerated() {
+            let isStart =
+                index > 0 && letter.isUppercase
+                && (letters[index - 1].isLowercase
+                    || index + 1 < letters.count && letters[index + 1].isLowercase)
+            if isStart || !letter.isLetter { parts.append("") }
+            if letter.isLetter { parts[parts.count - 1] += letter.lowercased() }
+        }
+        return Set(parts)
     }
 
     /// What is in the names of libraries that have background tasks, or may: for work later, for
@@ -38,6 +61,45 @@ enum KnownLibraries {
         "periodic", "pilgrim", "radar", "raxel", "roam", "schedul", "sensing", "sentiance",
         "speedchecker", "spike", "split", "stream_video", "sync", "task", "telemat", "terra",
         "tracing", "track", "uploader", "vital", "worker", "workmanager", "zendrive",
+    ]
+
+    /// The same of libraries that handle pushes: for messages and marketing, and those that keep
+    /// data the same on several devices.
+    private static let pushWords = [
+        "acoustic", "adobe", "airship", "amplify", "apns", "appboy", "appcenter", "appcues",
+        "azure", "bloomreach", "blueshift", "braze", "call", "catapush", "chat", "clevertap",
+        "cloud", "connectycube", "cordial", "countly", "customer", "emarsys", "engage",
+        "ensembles", "exponea", "firebase", "flybits", "freshchat", "getui", "gleap", "gtsdk",
+        "helpshift", "icecream", "infobip", "insider", "intercom", "intune", "iterable", "jcore",
+        "karte", "klaviyo", "kumulos", "leanplum", "linesdk", "localytics", "marketing", "messag",
+        "mindbox", "mixpanel", "moengage", "mparticle", "netmera", "nimsdk", "notif",
+        "onesignal", "optimove", "ortto", "pinpoint", "plotproject", "pubnub", "push", "pyze",
+        "quickblox",
+        "radar", "reteno", "rongcloud", "sailthru", "salesforce", "selligent", "sendbird", "sinch",
+        "smartech", "stream", "swrve", "sync", "talk", "taplytics", "tealium", "tencent", "tpns",
+        "tuikit", "twilio", "umeng", "vibes", "voice", "voip", "zendesk",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortPushWords: Set = [
+        "ably", "aep", "batch", "cio", "fcm", "hms", "im", "line", "mdm", "nim", "parse",
+        "repro", "rong", "sfmc", "xg",
+    ]
+
+    /// The same of libraries that make calls.
+    private static let callWords = [
+        "acrobits", "agora", "call", "chat", "chime", "cometchat", "communication", "conference",
+        "connectycube", "dialer", "easemob", "hyphenate", "infobip", "jitsi", "linphone",
+        "livekit", "mesibo", "netease", "nexmo", "nimsdk", "opentok", "pjsip", "plivo", "push",
+        "quickblox",
+        "ringcentral", "rongcloud", "sendbird", "signalwire", "sinch", "softphone", "stream",
+        "talk", "telnyx", "tencent", "tokbox", "tuikit", "twilio", "videosdk", "voice", "voip",
+        "vonage", "voximplant", "webex", "webrtc", "whereby", "zego", "zoomsdk",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortCallWords: Set = [
+        "daily", "im", "nim", "phone", "rong", "rtc", "sip", "vox", "zoom",
     ]
 
     /// What a module may do that source text imports: `GRDB` is of the pod `GRDB.swift`.
@@ -122,8 +184,8 @@ enum KnownLibraries {
     private static func uses(marked marks: String) -> ModuleUses {
         marks.reduce(into: []) { uses, mark in
             switch mark {
-            case "c": uses.insert(.calls)
-            case "p": uses.insert(.pushes)
+            case "c": uses.formUnion([.calls, .likelyCalls])
+            case "p": uses.formUnion([.pushes, .likelyPushes])
             case "b": uses.formUnion([.tasks, .likelyTasks])
             case "s": uses.insert(.transfers)
             case "t": uses.insert(.time)
@@ -174,6 +236,7 @@ enum KnownLibraries {
         CocoaLumberjack/CocoaLumberjack 3.9.1 CocoaLumberjack
         CoderMJLee/MJExtension 3.4.2 MJExtension
         CoderMJLee/MJRefresh 3.7.9 MJRefresh
+        cph-cachet/flutter-plugins 182a141 health
         daltoniam/Starscream 4.0.8 Starscream
         Daltron/NotificationBanner 4.0.0 NotificationBannerSwift
         danielgindi/Charts 5.1.0
@@ -250,6 +313,7 @@ enum KnownLibraries {
         openid/AppAuth-iOS 2.1.0 AppAuth
         pkluz/PKHUD 5.4.0 PKHUD
         pointfreeco/combine-schedulers 1.2.0
+        pointfreeco/composable-core-location d007558
         pointfreeco/swift-case-paths 1.9.1
         pointfreeco/swift-clocks 1.0.6
         pointfreeco/swift-composable-architecture 1.25.5

@@ -12,13 +12,17 @@ struct Pods {
     /// What the plugins of Flutter or React Native may do, by their names in its manifest; `nil`
     /// where a lock file lists their pods, and for other apps.
     private(set) var plugins: [String: ModuleUses]?
+    /// The folders of those that are taken from one, but for plugins.
+    private(set) var folders: [String: String] = [:]
     /// The names of the plugins that the manifest takes from folders.
     private var localPlugins: Set<String> = []
+    private let folder: String
 
     /// Reads the files in a folder. Returns `nil` if there are none, if the lock file has lines of
     /// another form, or if there is none and the Podfile has other lines than such that name pods
     /// one by one, unless it adds the plugins of a manifest that can be read, and hides no pod.
     init?(besideProjectIn folder: String) {
+        self.folder = folder
         let podfile = Self.lines(Paths.join(folder, "Podfile"))
         if let lock = Self.lines(Paths.join(folder, "Podfile.lock")) {
             localPlugins = PluginManifests.localPlugins(ofAppAbove: folder)
@@ -68,9 +72,28 @@ struct Pods {
             where ["Flutter", "build/generated/ios"].contains(where: path.hasPrefix)
                 || [".symlinks/plugins/", "node_modules/"].contains(where: path.contains):
                 KnownLibraries.uses(of: pod)
-            case .path, .other: ModuleUses.all
+            case .path(let path): uses(ofPod: pod, at: path)
+            case .other: ModuleUses.all
             }
         self.uses[pod, default: []].formUnion(uses)
+    }
+
+    /// What a pod may do that is taken from a path: its files are those of a folder that is there.
+    private mutating func uses(ofPod pod: String, at path: String) -> ModuleUses {
+        let place = Paths.join(folder, path)
+        let own = path.hasSuffix(".podspec") ? Paths.folder(of: place) : place
+        if !path.hasPrefix("/"), FileTree.kind(of: own) == .folder { folders[pod] = own }
+        return .all
+    }
+
+    /// The source files of a pod in a folder, without those of its tests and examples.
+    static func files(in folder: String, _ tree: FileTree) -> [String] {
+        let others = ["Tests", "Example", "Examples", "Demo", "Sample", "Samples", "Pods"]
+        return tree.files(below: folder).filter { file in
+            [".swift", ".m", ".mm"].contains(where: file.hasSuffix)
+                && !file.dropFirst(folder.count).split(separator: "/")
+                    .contains { others.contains(String($0)) }
+        }
     }
 
     /// Whether a path is that of a plugin which the manifest takes from a folder: Flutter and npm

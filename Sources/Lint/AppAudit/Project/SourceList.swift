@@ -10,6 +10,8 @@ struct SourceList {
     private(set) var scripts: [String] = []
     /// The inputs of the build that were not read.
     private(set) var unread = UnreadSources()
+    /// What words show of them.
+    private(set) var observations: [SourceObservation] = []
     /// The names in the manifests of the packages whose files are among them: their modules, and
     /// those of packages that they name, which are unread or known otherwise.
     private(set) var packageNames: Set<String> = []
@@ -37,7 +39,7 @@ struct SourceList {
                 if let language = Self.foreignLanguages[ending], known.insert(path).inserted {
                     unread.languages[language, default: 0] += 1
                     if UnreadSources.scriptLanguages.contains(language) { scripts.append(path) }
-                    if language == "Kotlin", Self.isForIOS(path) { unread.holdsKotlin = true }
+                    if Self.isKotlinForIOS(path) { unread.holdsKotlin = true }
                 }
             }
         }
@@ -51,11 +53,12 @@ struct SourceList {
 
     /// Whether a file of Kotlin is in a source set that is compiled for iOS, and not for Android
     /// alone: `iosMain`, `commonMain`.
-    private static func isForIOS(_ path: String) -> Bool {
-        path.split(separator: "/").contains { folder in
-            folder.hasSuffix("Main")
-                && ["ios", "apple", "native", "common"].contains(where: folder.hasPrefix)
-        }
+    static func isKotlinForIOS(_ path: String) -> Bool {
+        path.hasSuffix(".kt")
+            && path.split(separator: "/").contains { folder in
+                folder.hasSuffix("Main")
+                    && ["ios", "apple", "native", "common"].contains(where: folder.hasPrefix)
+            }
     }
 
     /// Marks the files that are added from now on as shared with other targets: packages and
@@ -74,13 +77,31 @@ struct SourceList {
         unread.modules[kind, default: [:]][name, default: []].formUnion(uses)
     }
 
-    /// Records the pods that are not known, or that there are pods if nothing lists them.
-    mutating func addUnread(_ pods: Pods?) {
+    /// Records a library that Gradle builds of Kotlin, by what words show of it.
+    mutating func addKotlin(
+        _ kind: UnreadSources.Kind, _ name: String, around folder: String, _ tree: FileTree
+    ) {
+        let kotlin = tree.kotlinSources(around: folder)
+        addUnread(kind, name, uses: kotlin?.uses ?? .all)
+        observations += kotlin?.observations ?? []
+    }
+
+    /// Adds the files of the pods beside the project, and records those that are not known, or that
+    /// there are pods if nothing lists them.
+    mutating func add(_ pods: Pods?, _ tree: FileTree) {
         guard let pods else {
             addUnread(.project, "Pods")
             return
         }
-        for (name, uses) in pods.uses { addUnread(.pod, name, uses: uses) }
+        for (name, uses) in pods.uses {
+            guard let folder = pods.folders[name] else {
+                addUnread(.pod, name, uses: uses)
+                continue
+            }
+            let files = Pods.files(in: folder, tree)
+            add(files)
+            if files.isEmpty { addKotlin(.pod, name, around: folder, tree) }
+        }
         for (name, uses) in pods.plugins ?? [:] { addUnread(.package, name, uses: uses) }
     }
 
@@ -159,6 +180,13 @@ struct UnreadSources: Hashable, Sendable {
     var uses: ModuleUses {
         if strays > 0 || !languages.isEmpty { return .all }
         return modules.values.joined().reduce(into: []) { $0.formUnion($1.value) }
+    }
+
+    /// The names in source text of the modules that are not likely to have background tasks.
+    var idleModules: Set<String> {
+        Set(
+            modules.values.joined().filter { !$0.value.contains(.likelyTasks) }
+                .map { $0.key.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined() })
     }
 
     /// Whether everything was read.

@@ -44,9 +44,7 @@ struct UnreadScripts {
     /// The longest word of each sign: a file without all of them is looked at no further.
     private static let words = WordFilter(Set((work + tokens).map(\.word)))
 
-    /// The names of files with Expo's configuration of an app.
-    private static let configurations: Set = ["app.json", "app.config.js", "app.config.ts"]
-    /// What such a file has for iOS.
+    /// What a configuration of Expo has for iOS.
     private static let keys = ["bundleIdentifier", "infoPlist", "UIBackgroundModes"]
 
     /// Finds them among some files. Without targets all scripts were named as unread already.
@@ -54,7 +52,7 @@ struct UnreadScripts {
     init(_ found: FoundFiles, _ hasTargets: Bool, mayLackEntitlement: Bool) {
         let scripts = Self.scripts(
             of: found, hasTargets: hasTargets, mayLackEntitlement: mayLackEntitlement)
-        unjudged = scripts + [Self.configuration(of: found)].compactMap { $0 }
+        unjudged = scripts + Self.configurations(of: found)
     }
 
     /// The scripts beside the folder `ios` of a project that do work in the background, and those
@@ -62,7 +60,9 @@ struct UnreadScripts {
     private static func scripts(
         of found: FoundFiles, hasTargets: Bool, mayLackEntitlement: Bool
     ) -> [AuditReport.Unjudged] {
-        let folders = found.projectFolders.compactMap(folderOfScripts)
+        let folders =
+            found.projectFolders.compactMap(folderOfScripts)
+            + found.readConfigurations.map(Paths.folder)
         guard !folders.isEmpty || !hasTargets else { return [] }
         let files = found.sources.scripts.filter { file in
             !hasTargets || folders.contains { Paths.contains($0, file) }
@@ -117,24 +117,26 @@ struct UnreadScripts {
         return signs.isEmpty ? nil : signs.reduce(into: []) { $0.formUnion($1.rules) }
     }
 
-    /// Expo's configurations, if what it makes of them is not there.
-    private static func configuration(of found: FoundFiles) -> AuditReport.Unjudged? {
-        let made = found.projectFolders + found.infoPlists.map(Paths.folder)
-        let files = found.generators.filter { file in
-            guard configurations.contains(Paths.name(of: file)), holds(keys, file) else {
-                return false
-            }
-            let folder = Paths.join(Paths.folder(of: file), "ios")
-            return !made.contains { Paths.contains(folder, $0) }
+    /// Expo's configurations, as far as what it makes of them is not there.
+    private static func configurations(of found: FoundFiles) -> [AuditReport.Unjudged] {
+        let read = found.readConfigurations
+        let unread = found.expoConfigurations.filter { !read.contains($0) && holds(keys, $0) }
+        func entry(
+            _ files: [String], _ what: String, _ isOpen: (AppRule) -> Bool
+        ) -> AuditReport.Unjudged? {
+            guard !files.isEmpty else { return nil }
+            return AuditReport.Unjudged(
+                targets: [],
+                reason: "\(files.joined(separator: ", ")) of Expo "
+                    + "\(files.count == 1 ? "was" : "were") \(what); run `npx expo prebuild`, and "
+                    + "audit what it makes",
+                rules: AppRules.table.filter(isOpen).map(\.id))
         }
-        guard !files.isEmpty else { return nil }
-        let rules = AppRules.table.filter { $0.needsInfo || $0.needsEntitlements }
-        return AuditReport.Unjudged(
-            targets: [],
-            reason: "\(files.sorted().joined(separator: ", ")) of Expo "
-                + "\(files.count == 1 ? "was" : "were") not read; run `npx expo prebuild`, and "
-                + "audit what it makes",
-            rules: rules.map(\.id))
+        return [
+            entry(unread, "not read") { $0.needsInfo || $0.needsEntitlements },
+            entry(read, "read without what its plugins add") { $0.needsEntitlements },
+        ]
+        .compactMap { $0 }
     }
 
     /// Whether a file has one of some texts.

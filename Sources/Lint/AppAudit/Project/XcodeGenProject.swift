@@ -316,7 +316,7 @@ extension XcodeGenProject: ProjectDescription {
             }
         }
         if FileTree.kind(of: Paths.join(folder, "Podfile")) == .file {
-            list.addUnread(Pods(besideProjectIn: folder))
+            list.add(Pods(besideProjectIn: folder), tree)
         }
         list.sort()
         return list

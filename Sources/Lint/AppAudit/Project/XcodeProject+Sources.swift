@@ -15,8 +15,8 @@ extension XcodeProject {
             list.beginShared()
             products += objects(next.object, "packageProductDependencies")
             var needed = dependencies(of: next)
-            addFrameworks(of: next, to: &list, &needed, &products)
-            noteOthers(of: next, in: &list)
+            addFrameworks(of: next, to: &list, &needed, &products, tree)
+            noteOthers(of: next, in: &list, tree)
             for dependency in needed
             where dependency.role == .other && seen.insert(dependency.id).inserted {
                 pending.append(dependency)
@@ -79,7 +79,7 @@ extension XcodeProject {
     /// cannot be read. System frameworks are skipped.
     private func addFrameworks(
         of target: XcodeTarget, to list: inout SourceList, _ needed: inout [XcodeTarget],
-        _ products: inout [AppProperty]
+        _ products: inout [AppProperty], _ tree: FileTree
     ) {
         for phase in objects(target.object, "buildPhases")
         where phase["isa"]?.string == "PBXFrameworksBuildPhase" {
@@ -94,15 +94,15 @@ extension XcodeProject {
                     continue
                 }
                 let path = reference["path"]?.string ?? reference["name"]?.string ?? ""
-                let tree = reference["sourceTree"]?.string
+                let sourceTree = reference["sourceTree"]?.string
                 let isOfSystem =
-                    tree == "SDKROOT" || tree == "DEVELOPER_DIR"
+                    sourceTree == "SDKROOT" || sourceTree == "DEVELOPER_DIR"
                     || path.hasPrefix("System/") || path.hasPrefix("usr/")
                     || path.hasSuffix(".tbd") || path.hasSuffix(".dylib")
                 // The pods as one framework or library: Pods_App.framework, libPods-App.a.
                 let name = Paths.stem(of: path)
                 if name == "Pods" || ["Pods_", "Pods-", "libPods"].contains(where: name.hasPrefix) {
-                    list.addUnread(pods(of: target))
+                    list.add(pods(of: target), tree)
                 } else if !isOfSystem, !path.isEmpty {
                     list.addUnread(
                         reference["isa"]?.string == "PBXReferenceProxy" ? .project : .framework,
@@ -132,25 +132,25 @@ extension XcodeProject {
 
     /// Records the inputs that CocoaPods, Flutter or Kotlin add, which only the project's settings
     /// and scripts show.
-    private func noteOthers(of target: XcodeTarget, in list: inout SourceList) {
+    private func noteOthers(of target: XcodeTarget, in list: inout SourceList, _ tree: FileTree) {
         let buildsKotlin = objects(target.object, "buildPhases").contains {
             $0["shellScript"]?.string?.contains("gradlew") == true
         }
-        if buildsKotlin { list.addUnread(.project, "Gradle") }
-        if podfileFolder(naming: target) != nil { list.addUnread(pods(of: target)) }
+        if buildsKotlin { list.addKotlin(.project, "Gradle", around: folder, tree) }
+        if podfileFolder(naming: target) != nil { list.add(pods(of: target), tree) }
         for configuration in configurationObjects(of: target.object) {
             guard
                 let path = path(ofFile: configuration["baseConfigurationReference"]?.string)
             else { continue }
             let name = Paths.name(of: path)
             if name.hasPrefix("Pods-") || path.contains("/Pods/") || path.hasPrefix("Pods/") {
-                list.addUnread(pods(of: target))
+                list.add(pods(of: target), tree)
             }
             // The plugins of Flutter are pods, or packages.
             guard path.hasSuffix("Flutter/\(name)") else { continue }
             let pods = pods(of: target)
             if let pods, pods.plugins != nil {
-                list.addUnread(pods)
+                list.add(pods, tree)
             } else if pods?.names.contains("Flutter") != true {
                 list.addUnread(.project, "Flutter")
             }

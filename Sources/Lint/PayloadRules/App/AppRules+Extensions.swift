@@ -72,7 +72,9 @@ extension AppRules {
             if let point = bundle.extensionPoint, point.value != serviceExtensionPoint {
                 let isMisspelt = NearMiss.isNear(point.value, serviceExtensionPoint)
                 // A library in the extension may contain such a class too.
-                let isKnown = point.value.hasPrefix("com.apple.")
+                let isKnown =
+                    point.value.hasPrefix("com.apple.")
+                    || AppProperty.namesBuildSetting(point.value)
                 let shows = bundle.shows { $0 == .serviceExtension }
                 guard isMisspelt || (!isKnown && shows) else { continue }
                 findings.report(
@@ -83,7 +85,7 @@ extension AppRules {
             }
             guard bundle.extensionPoint != nil else { continue }
             checkPrincipalClass(bundle, &findings)
-            checkPrefix(bundle, host: facts.host(of: bundle), &findings)
+            checkPrefix(bundle, facts, &findings)
         }
     }
 
@@ -102,11 +104,14 @@ extension AppRules {
     }
 
     private static func checkPrefix(
-        _ bundle: AppFacts.Bundle, host: AppFacts.Bundle?, _ findings: inout AppFindings
+        _ bundle: AppFacts.Bundle, _ facts: AppFacts, _ findings: inout AppFindings
     ) {
-        guard let own = bundle.identifier, let app = host?.identifier,
+        // Several apps may have the extension, of which one is known as its host.
+        guard let own = bundle.identifier, let app = facts.host(of: bundle)?.identifier,
             [own, app].allSatisfy({ isBundleID($0.value) }),
-            !own.value.hasPrefix(app.value + ".")
+            !facts.apps.compactMap(\.identifier).contains(where: {
+                own.value.hasPrefix($0.value + ".")
+            })
         else { return }
         findings.report(
             bundle, at: own.place,

@@ -26,7 +26,7 @@ extension AppRules {
     /// Reports requests for tasks that no code registers, the first for each.
     private static func unregisteredTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps
-        where app.runsBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
+        where app.runsBackgroundTasks && app.sources?.isComplete(of: .likelyTasks) == true {
             guard app.sources?.knowsRegistrations == true else { continue }
             var known: Set<String> = []
             var uncalled: Set<String> = []
@@ -57,7 +57,10 @@ extension AppRules {
                         : "`\(name)` is asked for, and nothing registers it",
                     fix: "Register it before the app has finished launching.")
             }
-            if isKnown { unusedPermissions(app, known, uncalled, &findings) }
+            // The other ones may be those of a library.
+            if isKnown, app.sources?.isComplete(of: .tasks) == true {
+                unusedPermissions(app, known, uncalled, &findings)
+            }
         }
     }
 
@@ -87,7 +90,7 @@ extension AppRules {
     /// target leaves open what is asked for.
     private static func unrequestedTasks(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps
-        where app.runsBackgroundTasks && app.sources?.isComplete(of: .tasks) == true {
+        where app.runsBackgroundTasks && app.sources?.isComplete(of: .likelyTasks) == true {
             var message: String?
             var requested: Set<String> = []
             var isTold = false

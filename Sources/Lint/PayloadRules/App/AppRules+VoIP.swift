@@ -141,9 +141,9 @@ extension AppRules {
                 }
                 // An app that makes calls without pushes needs the mode for CallKit.
                 let isPushedTo = facts.sends(.voip, to: app)
-                guard app.platform != .watchOS, app.lacks(.calls, \.isVoIPRegistration) else {
-                    continue
-                }
+                // A library of which only the name is known is taken to make no calls.
+                guard app.platform != .watchOS, app.lacks(.likelyCalls, \.isVoIPRegistration)
+                else { continue }
                 let registry = app.observations.first {
                     $0.subject == .pushRegistry && !$0.isUncalled && app.builds($0)
                 }
@@ -157,10 +157,16 @@ extension AppRules {
                         fix: "Set them to VoIP, behind the registry's delegate.")
                     continue
                 }
-                guard isPushedTo || app.lacks(.calls, { $0 == .callInterface }) else { continue }
+                let isPresumed = app.sources?.unread.contains(.calls) == true
+                guard isPushedTo || app.lacks(.likelyCalls, { $0 == .callInterface }),
+                    !(isPresumed && registry != nil)
+                else { continue }
                 findings.suspect(
                     app, at: mode.place,
-                    "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes")
+                    "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes",
+                    fix: isPresumed
+                        ? "Make a PKPushRegistry, or remove the mode unless a library not read "
+                            + "makes calls." : nil)
             } else if let place = app.modesPlace {
                 if facts.sends(.voip, to: app) {
                     let misspelt = app.modes.first { BackgroundMode.near($0.value) == .voip }
@@ -174,7 +180,7 @@ extension AppRules {
                             "the server sends VoIP pushes, and no source text registers for them",
                             fix: "Make a PKPushRegistry whose desiredPushTypes has .voIP.")
                     }
-                } else if let registration {
+                } else if let registration, !registration.isShared {
                     findings.suspect(
                         app, at: registration.place,
                         "the app registers for VoIP pushes, and UIBackgroundModes lacks `voip`",

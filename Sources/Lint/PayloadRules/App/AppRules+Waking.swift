@@ -22,11 +22,20 @@ extension AppRules {
         ) { facts, findings in
             let deaf = reportDeafHandlers(facts, &findings)
             for app in facts.apps where !deaf.contains(app.name) {
+                // A library of which only the name is known is taken to handle none.
                 guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
-                    app.lacks(.pushes, \.isHandler) || hasOldHandlerOnly(app), !syncsWithCloud(app),
-                    !app.shows({ $0 == .pushPlugin })
+                    app.lacks(.likelyPushes, \.isHandler) || hasOldHandlerOnly(app),
+                    !syncsWithCloud(app), !app.shows({ $0 == .pushPlugin })
                 else { continue }
-                findings.suspect(app, at: mode.place)
+                findings.suspect(
+                    app, at: mode.place,
+                    fix: app.sources?.unread.contains(.pushes) != true
+                        ? nil
+                        : """
+                        Implement application(_:didReceiveRemoteNotification:\
+                        fetchCompletionHandler:), or remove the mode unless a library not read \
+                        handles the pushes.
+                        """)
             }
         },
         AppRule(

@@ -31,8 +31,8 @@ public enum AppRules {
     package static let ofModes: Set<RuleID> = ["CF002", "CF019", "CF030"]
 
     /// The rules that the sources that were not read decide only if they would find more without
-    /// them: those of modes, that of time that nothing ends, and that of progress.
-    package static let decidable: Set<RuleID> = ofModes.union(["CF045", "CF057"])
+    /// them: those of modes and of calls, that of time that nothing ends, and that of progress.
+    package static let decidable: Set<RuleID> = ofModes.union(["CF008", "CF045", "CF057"])
 
     /// The decidable rules that the sources that were not read decide, by the name of the app:
     /// those that find more, besides what was found, if nothing else is in them.
@@ -50,7 +50,9 @@ public enum AppRules {
         var undecided: [String: Set<RuleID>] = [:]
         for app in facts.apps {
             let rules = left.filter { $0.target == app.name }.map(\.diagnostic.rule)
-            let all = app.info == nil ? ofModes.union(rules) : Set(rules)
+            var all = app.info == nil ? ofModes.union(rules) : Set(rules)
+            // A library may register for calls in an app without their mode.
+            if app.mode(.voip) == nil { all.insert("CF008") }
             undecided[app.name ?? "", default: []].formUnion(all)
         }
         return undecided

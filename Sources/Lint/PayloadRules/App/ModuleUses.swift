@@ -3,10 +3,10 @@
 /// What a package or a framework may do for an app, as far as rules ask for it.
 public struct ModuleUses: OptionSet, Hashable, Sendable {
     /// The bits of the options.
-    public let rawValue: UInt8
+    public let rawValue: UInt16
 
     /// Creates a set from its bits.
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// It uses PushKit, CallKit or LiveCommunicationKit.
     public static let calls = ModuleUses(rawValue: 1)
@@ -23,8 +23,13 @@ public struct ModuleUses: OptionSet, Hashable, Sendable {
     /// It has background tasks, or is likely to: a library of which only the name is known, and
     /// whose name tells of none, may have ``tasks`` and is not likely to.
     public static let likelyTasks = ModuleUses(rawValue: 64)
+    /// It has pushes, or is likely to, in the same sense.
+    public static let likelyPushes = ModuleUses(rawValue: 128)
+    /// It has calls, or is likely to, in the same sense.
+    public static let likelyCalls = ModuleUses(rawValue: 256)
     /// Nothing is known of it.
     public static let all: ModuleUses = [
-        .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks,
+        .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks, .likelyPushes,
+        .likelyCalls,
     ]
 }

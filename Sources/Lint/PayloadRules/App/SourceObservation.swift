@@ -336,7 +336,7 @@ public struct SourceObservation: Hashable, Sendable {
         case longHandler
         /// A handler of silent pushes that always reports new data.
         case alwaysNewData
-        /// One that may keep what the push brings, and always reports new data.
+        /// One that may keep what the push brings itself, and always reports new data.
         case alwaysNewPush
         /// A handler of silent pushes that only logs them and reports new data.
         case answerForNothing

@@ -100,6 +100,13 @@ extension AppCase {
             ])
     }
 
+    /// The extension is embedded in two apps, of which the other one is known as its host.
+    private static var serviceOfTwoApps: AppFacts {
+        var facts = service(goodService, identifier: "com.example.beta.service")
+        facts.bundles.append(.sample("Beta", .app, identifier: "com.example.beta", info: [:]))
+        return facts
+    }
+
     private static let servicePoint = "com.apple.usernotifications.service"
     private static let goodService = [
         "NSExtensionPointIdentifier": servicePoint, "NSExtensionPrincipalClass": "M.Service",
@@ -119,6 +126,10 @@ extension AppCase {
                 seen: [.serviceExtension]),
             .warning),
         AppCase("CF016", "placeholder", service(goodService, identifier: "*"), nil),
+        AppCase(
+            "CF016", "unknown point",
+            service(["NSExtensionPointIdentifier": "$(POINT)"], seen: [.serviceExtension]), nil),
+        AppCase("CF016", "of another app", serviceOfTwoApps, nil),
         AppCase(
             "CF016", "widget with a library",
             service(

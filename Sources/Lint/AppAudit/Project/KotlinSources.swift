@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// The files in Kotlin that are compiled for iOS, in a project of Gradle around an app. They name
+/// what they use of the system as the system does, so that words show what they may do.
+struct KotlinSources {
+    /// What they, and the libraries that they name, may do.
+    let uses: ModuleUses
+    /// The background tasks that they name.
+    let observations: [SourceObservation]
+
+    private static let settings = ["settings.gradle.kts", "settings.gradle"]
+    /// The most folders from an app to the project around it.
+    private static let depth = 4
+
+    private static let taskWords: [String: SourceObservation.Subject] = [
+        "BGAppRefreshTaskRequest": .backgroundWork(.appRefresh),
+        "BGAppRefreshTask": .backgroundWork(.appRefresh),
+        "BGProcessingTaskRequest": .backgroundWork(.processing),
+        "BGProcessingTask": .backgroundWork(.processing),
+        "BGContinuedProcessingTaskRequest": .backgroundWork(.continued),
+        "BGHealthResearchTaskRequest": .backgroundWork(.healthResearch),
+    ]
+    /// The older fetch, and libraries for tasks.
+    private static let otherTaskWords: Set = [
+        "setMinimumBackgroundFetchInterval", "performFetchWithCompletionHandler", "kmpworkmanager",
+        "brewkits",
+    ]
+    private static let pushWords: Set = [
+        "didReceiveRemoteNotification", "kmpnotifier", "NotifierManager", "gitlive", "FIRMessaging",
+        "FirebaseMessaging", "onesignal", "OneSignal",
+    ]
+    private static let callWords: Set = ["PKPushRegistry", "CXProvider", "PushKit", "CallKit"]
+    private static let filter = WordFilter(
+        otherTaskWords.union(pushWords).union(callWords).union(taskWords.keys))
+
+    /// Reads those of the project of Gradle around a folder; `nil` if there is none, or it has no
+    /// such files, or one cannot be read.
+    init?(around folder: String, _ tree: FileTree) {
+        let above = (0...Self.depth).map {
+            Paths.join(folder, String(repeating: "../", count: $0))
+        }
+        let root = above.first { folder in
+            Self.settings.contains { FileTree.kind(of: Paths.join(folder, $0)) == .file }
+        }
+        let files = root.map(tree.files)?.filter(SourceList.isKotlinForIOS) ?? []
+        guard !files.isEmpty else { return nil }
+        var words: Set<String> = []
+        var observations: [SourceObservation] = []
+        for file in files {
+            guard let bytes = try? FileTree.read(file, limit: AuditLimits.sourceBytes) else {
+                return nil
+            }
+            let found = Self.filter.words(in: bytes)
+            words.formUnion(found)
+            for subject in Set(found.compactMap { Self.taskWords[$0] }) {
+                observations.append(SourceObservation(subject, at: AppPlace(file: file)))
+            }
+        }
+        var uses = ModuleUses.all
+        if words.isDisjoint(with: Self.otherTaskWords) { uses.remove(.likelyTasks) }
+        if words.isDisjoint(with: Self.pushWords) { uses.remove(.likelyPushes) }
+        if words.isDisjoint(with: Self.callWords) { uses.remove(.likelyCalls) }
+        self.uses = uses
+        self.observations = observations
+    }
+}
