@@ -12,10 +12,10 @@ struct AuditCommand: ParsableCommand {
         abstract: "Check an app's project, Info.plist, entitlements and sources for pushes.",
         discussion: """
             Reads Xcode projects with their build settings, Info.plists (XML, binary, generated), \
-            entitlements, project.yml of XcodeGen, sources in Swift and Objective-C, and the code \
-            signatures of built apps. In a folder it finds them by itself; test targets, hidden \
-            folders, builds and other people's packages are left out. It builds nothing, runs \
-            nothing and changes nothing.
+            entitlements, project.yml of XcodeGen, app.json of Expo, sources in Swift and \
+            Objective-C, and the code signatures of built apps. In a folder it finds them by \
+            itself; test targets, hidden folders, builds and other people's packages are left \
+            out. It builds nothing, runs nothing and changes nothing.
 
             --sends says what the server pushes. Without it only contradictions inside of the app \
             are found. The nearest .rouse-lint.yaml settles for a team what is asked (select, \

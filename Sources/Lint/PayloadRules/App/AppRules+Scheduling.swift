@@ -71,7 +71,7 @@ extension AppRules {
     private static func endedFetch(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps where app.role == .app && app.mode(.fetch) != nil && !endsFetch(app) {
             guard let handler = app.own(.legacyFetch),
-                app.lacks(.tasks, { $0 == .fetchInterval || $0 == .legacyFetchCall })
+                app.lacks(.likelyTasks, { $0 == .fetchInterval || $0 == .legacyFetchCall })
             else { continue }
             findings.suspect(
                 app, at: handler.place,
