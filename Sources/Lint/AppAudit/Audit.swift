@@ -73,7 +73,7 @@ public struct Audit: Sendable {
             }
             readers.append(reader)
             library.modules.formUnion(reader.moduleNames)
-            found.noteRead(path)
+            found.noteRead(path, knowsInfo: reader.knowsInfo)
             if reader.targetNames.isEmpty {
                 found.infoPlistsOfLibraries.formUnion(reader.libraryInfoPlists)
             }
@@ -87,8 +87,10 @@ public struct Audit: Sendable {
         }
         try checkNames(known)
         let hasTargets = !known.targets.isEmpty
-        // If there are targets, only files of targets are built.
-        if !hasTargets {
+        // If there are targets, only files of targets are built. An app of Expo says nothing of
+        // others.
+        let isOfExpo = hasTargets && readers.allSatisfy { $0.isOfExpo || $0.targetNames.isEmpty }
+        if !hasTargets || isOfExpo && !found.holdsExpoOnly && targets.isEmpty {
             facts += BundleReader(found, library).facts()
             scopes += Array(repeating: -1, count: facts.count - scopes.count)
         }

@@ -317,7 +317,11 @@ extension FileLibrary {
         var sources = AppFacts.Sources(
             observations, isOwnComplete: isOwnComplete, unread: list.unread.uses)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
-        if sources.isComplete(of: .likelyTasks) {
+        // Files in Kotlin elsewhere may ask for tasks too.
+        let isKotlinThere = list.observations.allSatisfy { seen in
+            folders.contains { Paths.contains($0, seen.place.file) }
+        }
+        if isKotlinThere, sources.isComplete(of: .likelyTasks) {
             let known = modules.union(list.packageNames).union(list.unread.idleModules)
             noteTasks(of: present, digests, known, in: &sources)
             noteProgress(in: present, &sources)

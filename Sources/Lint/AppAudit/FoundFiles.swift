@@ -75,10 +75,18 @@ struct FoundFiles {
             })
     }
 
-    /// Records that a description of a project was read.
-    mutating func noteRead(_ path: String) {
+    /// Records that a description of a project was read; of one of Expo, whether its Info.plist
+    /// is known.
+    mutating func noteRead(_ path: String, knowsInfo: Bool) {
         unreadManifests.removeAll { $0 == path }
-        if expoConfigurations.contains(path) { readConfigurations.append(path) }
+        if knowsInfo, expoConfigurations.contains(path) { readConfigurations.append(path) }
+    }
+
+    /// Whether all Info.plists belong to apps of Expo that were read, and there are such apps.
+    var holdsExpoOnly: Bool {
+        let folders = readConfigurations.map(Paths.folder)
+        return !folders.isEmpty
+            && infoPlists.allSatisfy { list in folders.contains { Paths.contains($0, list) } }
     }
 
     /// Records that the description of a project was read, since the project is older.
@@ -155,6 +163,12 @@ struct FoundFiles {
     func isOfLibrary(_ project: String) -> Bool {
         let folder = Self.folder(ofProject: project)
         return (podFolders + packageFolders).contains { Paths.contains($0, folder) }
+    }
+
+    /// The configurations of Expo in the folder of one.
+    func configurations(beside file: String) -> [String] {
+        let folder = Paths.folder(of: file)
+        return ExpoProject.fileNames.map { Paths.join(folder, $0) }.filter(generators.contains)
     }
 
     /// The source files next to the manifests of Tuist, Expo, pods and packages, outside of the

@@ -40,6 +40,14 @@ struct ProjectReader {
 
     private var targets: [XcodeTarget] { project.targets.filter { $0.role != .other } }
 
+    /// Whether it is built of a description that tells its Info.plist, as far as it is its own.
+    var knowsInfo: Bool {
+        !isOfExpo || targets.contains { project.generated(.infoPlist, of: $0) != nil }
+    }
+
+    /// Whether it is an app of Expo.
+    var isOfExpo: Bool { project is ExpoProject }
+
     /// The names of the app and extension targets.
     var targetNames: [String] { targets.map(\.name) }
 
@@ -159,6 +167,7 @@ struct ProjectReader {
             return nil
         }
         let info = info(of: target, settings, place)
+        let hosts = hosts(of: target)
         var bundle = AppFacts.Bundle(
             name: target.name, role: target.role, platform: platform,
             identifier: settings.text("PRODUCT_BUNDLE_IDENTIFIER")
@@ -166,13 +175,14 @@ struct ProjectReader {
                     property.string.map { Located($0, at: property.place) }
                 },
             deploymentTarget: Self.deploymentTarget(settings, platform), info: info,
-            entitlements: entitlements(of: target, settings, place), host: host(of: target),
+            entitlements: entitlements(of: target, settings, place), host: hosts.first,
             sources: platform == .macOS ? sources?.forMac : sources)
         let own = info?["CFBundleIdentifier"]?.string ?? identifier
         bundle.sources?.name(own == identifier ? identifier : nil)
         // A script may write the modes into the built file.
         bundle.mayBeIncomplete = project.runsScript(naming: "uibackgroundmodes", for: target)
         bundle.isAppClip = target.isAppClip
+        bundle.hosts = hosts
         return bundle
     }
 
@@ -190,12 +200,13 @@ struct ProjectReader {
         return only
     }
 
-    /// The app that embeds a target.
-    private func host(of target: XcodeTarget) -> String? {
-        targets.first { other in
+    /// The apps that embed a target.
+    private func hosts(of target: XcodeTarget) -> [String] {
+        targets.filter { other in
             other.role == .app
                 && project.dependencies(of: other).contains { $0.id == target.id }
-        }?.name
+        }
+        .map(\.name)
     }
 
     // MARK: Info.plist and entitlements

@@ -95,7 +95,7 @@ struct ExpoTests {
                     NSCameraUsageDescription: t(`Take ${n({ a: 1 })} pictures, or {`),
                     "UIBackgroundModes": ["fetch"] /* why? */ } },
                 });
-                """, []
+                """, ["CF019 5:27"]
             ),
             (
                 """
@@ -131,17 +131,27 @@ struct ExpoTests {
         func found(_ script: String) throws -> [String] {
             try Self.found(["app.json": json, "app.config.js": script])
         }
-        func script(_ ios: String) -> String {
-            "module.exports = ({ config }) => ({ ...config, ios: { \(ios) } });"
+        func script(_ members: String) -> String {
+            "module.exports = ({ config }) => ({ \(members) });"
         }
-        #expect(try found(script("...config.ios")) == ["CF019 8:31"])
-        #expect(
-            try found(
-                script("...config.ios, infoPlist: { ...config.ios?.infoPlist, A: 'b' }"))
-                == ["CF019 8:31"])
-        #expect(try found(script("...config.ios, ...other")) == [])
-        #expect(try found(script("bundleIdentifier: 'a.b'")) == [])
+        for members in [
+            "...config, extra: { api: process.env.API }", "...config, ios: { ...config.ios }",
+            "...config, ios: { ...config.ios, infoPlist: { ...config.ios?.infoPlist, A: 'b' } }",
+        ] {
+            #expect(try found(script(members)) == ["CF019 8:31"], "\(members)")
+        }
+        for members in [
+            "...config, ios: { ...config.ios, ...other }",
+            "...config, ios: { bundleIdentifier: 'a' }",
+            "ios: { infoPlist: { UIBackgroundModes: ['fetch'] } }, ...config",
+            "...config, ios: { infoPlist: { UIBackgroundModes: ['fetch'] } }, ...variant()",
+            "...appJson.expo, ios: { infoPlist: { UIBackgroundModes: ['fetch'] } }",
+        ] {
+            #expect(try found(script(members)) == [], "\(members)")
+        }
         #expect(try found("module.exports = require('./other')") == [])
+        let unread = try Self.report(["app.json": json, "app.config.js": "module.exports = f()"])
+        #expect(unread.unjudged.contains { $0.reason.contains("app.json, ") })
     }
 
     @Test("what plugins add to the app may use its modes")
@@ -154,8 +164,13 @@ struct ExpoTests {
         #expect(try found("[\"./plugins/withTasks\"]") == [])
         let gradle = ["plugins/withGradle.js": "module.exports = withGradleProperties(c);"]
         #expect(try found("[\"./plugins/withGradle\"]", gradle) == ["CF019 8:31"])
-        let code = ["plugins/withTasks.js": "withAppDelegate(config, addTasks)"]
-        #expect(try found("[\"./plugins/withTasks\"]", code) == [])
+        for text in ["withAppDelegate(config, addTasks)", "module.exports = require('./tasks')"] {
+            let code = ["plugins/withTasks.js": text]
+            #expect(try found("[\"./plugins/withTasks\"]", code) == [], "\(text)")
+        }
+        #expect(try found("[\"../other\"]") == [])
+        let many = (0..<40).map { "\"./plugins/withGradle\", \"./p\($0)\"" }
+        #expect(try found("[\(many.joined(separator: ", "))]", gradle) == [])
     }
 
     @Test("pushes that no mode and no plugin lets wake the app are found")
@@ -176,6 +191,26 @@ struct ExpoTests {
         #expect(try found("[]", "[\"onesignal-expo-plugin\"]") == [])
         let report = try Self.report(["app.json": Self.json("[]")], sends: [.background])
         #expect(report.count(.warning) == 1 && report.count(.error) == 0)
+        // What adds plugins, or members, may add the mode.
+        for script in [
+            "plugins: [...p, 'expo-font'], ios: { infoPlist: {} }",
+            "ios: { bundleIdentifier: 'a', ...b }",
+            "ios: { bundleIdentifier: 'a', infoPlist: make() }",
+        ] {
+            let files = ["app.config.js": "module.exports = { \(script) };"]
+            #expect(
+                try Self.found(files, package: package, sends: [.background]) == [], "\(script)")
+            let report = try Self.report(files, package: package)
+            #expect(
+                report.unjudged.contains {
+                    $0.reason.contains("was not read") && $0.rules.contains("CF001")
+                })
+        }
+        let bare = [
+            "app.json": "{ \"plugins\": [\"onesignal-expo-plugin\"], \"ios\": { "
+                + "\"bundleIdentifier\": \"a.b\" } }"
+        ]
+        #expect(try Self.found(bare, package: package, sends: [.background]) == [])
         // Nothing handles pushes where no package is for them.
         #expect(
             try Self.found(["app.json": Self.json("[\"remote-notification\"]")])
@@ -196,6 +231,25 @@ struct ExpoTests {
             let found = try Self.report(["app.json": json, path: handler]).findings
             #expect(found.map(\.diagnostic.rule) == ["CF003"], "\(path)")
         }
+    }
+
+    @Test("an app of Expo says nothing of other apps in the tree")
+    func others() throws {
+        let folder = try TestFolder()
+        try folder.write(Self.package, to: "mobile/package.json")
+        try folder.write(Self.json("[\"audio\"]"), to: "mobile/app.json")
+        try folder.write("let task: BGAppRefreshTask", to: "mobile/native/A.swift")
+        try folder.write("class MainActivity {}", to: "mobile/android/MainActivity.kt")
+        let info = XML.dictionary([
+            ("CFBundlePackageType", "<string>APPL</string>"),
+            ("UIBackgroundModes", XML.array("fetsh")),
+        ])
+        try folder.write(info, to: "App/Info.plist")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(AuditScopeTests.rules(report) == ["CF030"])
+        try folder.write(Self.json("[\"fetch\"]"), to: "mobile/app.json")
+        let both = try Audit(paths: [folder.path]).report()
+        #expect(AuditScopeTests.rules(both).sorted() == ["CF019", "CF030"])
     }
 
     @Test("the report says what of an app was not read")

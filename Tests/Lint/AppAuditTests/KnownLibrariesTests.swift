@@ -369,6 +369,7 @@ struct KnownLibrariesTests {
         "one whose name tells of neither pushes nor calls is taken to have none",
         arguments: [
             ("Stripe", false, false), ("react-native-image-picker", false, false),
+            ("shared_preferences", false, false), ("Shared", true, true),
             ("FeedParser", false, false), ("React-callinvoker", false, false),
             ("AWSCore", false, false), ("react-native-shortcuts", false, false),
             ("flutter_dialogs", false, false), ("livelike", false, false),
@@ -376,6 +377,7 @@ struct KnownLibrariesTests {
             ("NIMSDK_LITE", true, true), ("line-sdk-ios", true, false),
             ("rongcloud-im", true, true), ("CloudCore", true, false), ("IMKit", true, true),
             ("flutter_webrtc", false, true), ("TwilioVoice", true, true),
+            ("QNRTCKit", false, true), ("VoxeetUXKit", false, true),
             ("react-native-callkeep", true, true), ("@sip/client", false, true),
         ])
     func presumedPushes(name: String, pushes: Bool, calls: Bool) {

@@ -40,6 +40,7 @@ struct KotlinTests {
         for (kotlin, settings) in [
             ([:], "settings.gradle"), ([Self.main: "fun f() {}"], nil),
             (["shared/src/androidMain/kotlin/Main.kt": "fun f() {}"], "settings.gradle"),
+            ([Self.main: "", "settings.gradle.kts": "includeBuild(\"../core\")"], nil),
         ] {
             let report = try Self.report(kotlin: kotlin, settings: settings)
             #expect(report.findings == [])
@@ -62,12 +63,91 @@ struct KotlinTests {
         ])
     func modes(mode: String, text: String, expected: [String]) throws {
         #expect(try Self.rules(modes: mode, kotlin: [Self.main: text]) == expected)
+        let mobile = ["shared/src/mobileMain/kotlin/Main.kt": text]
+        #expect(try Self.rules(modes: mode, kotlin: mobile) == expected)
         // What Android alone gets is no part of the app.
         let android = "shared/src/androidMain/kotlin/Other.kt"
         #expect(
             try Self.rules(
                 modes: mode, kotlin: [Self.main: text, android: "BGAppRefreshTaskRequest"])
                 == expected)
+    }
+
+    @Test("files in Kotlin outside of what is audited may ask for tasks")
+    func outside() throws {
+        let folder = try TestFolder()
+        let source =
+            "class A: UIResponder, UIApplicationDelegate {\nfunc application(_ a: UIApplication, "
+            + "didFinishLaunchingWithOptions o: O?) -> Bool {\nBGTaskScheduler.shared.register("
+            + "forTaskWithIdentifier: \"a.b.c\", using: nil) { task in "
+            + "task.setTaskCompleted(success: true) }\nreturn true\n}\n}"
+        try AuditScopeTests.write(
+            folder, "App",
+            settings: "PRODUCT_BUNDLE_IDENTIFIER = a.b; "
+                + "INFOPLIST_KEY_BGTaskSchedulerPermittedIdentifiers = a.b.c;",
+            objects: "K = { isa = PBXShellScriptBuildPhase; shellScript = \"./gradlew a\"; };",
+            target: "buildPhases = ( S, K );", source: source)
+        try folder.write("", to: "settings.gradle")
+        try folder.write("submit(BGAppRefreshTaskRequest(id))", to: Self.main)
+        for path in ["", "/App"] {
+            let report = try Audit(paths: [folder.path + path]).report()
+            #expect(!AuditScopeTests.rules(report).contains("CF052"), "\(path)")
+        }
+        try folder.write("fun f() {}", to: Self.main)
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(AuditScopeTests.rules(report).contains("CF052"))
+    }
+
+    @Test(
+        "generators run scripts with Gradle too, and a package may hold what it has made",
+        arguments: [
+            [
+                "App/project.yml": """
+                name: App
+                targets:
+                  App:
+                    type: application
+                    platform: iOS
+                    sources: [Sources]
+                    preBuildScripts: [{script: "cd .. && ./gradlew :shared:embedAndSign"}]
+                    info: {path: I.plist, properties: {UIBackgroundModes: [fetch]}}
+                """
+            ],
+            [
+                "App/project.yml": """
+                name: App
+                packages: {Kit: {path: ../Kit}}
+                targets:
+                  App:
+                    type: application
+                    platform: iOS
+                    sources: [Sources]
+                    dependencies: [{package: Kit}]
+                    info: {path: I.plist, properties: {UIBackgroundModes: [fetch]}}
+                """,
+                "Kit/Package.swift": """
+                let package = Package(name: "Kit", targets: [
+                  .binaryTarget(name: "Kit", path: "../build/Kit.xcframework")])
+                """,
+            ],
+            [
+                "App/Project.swift": """
+                import ProjectDescription
+                let project = Project(name: "App", targets: [.target(name: "App",
+                  destinations: .iOS, product: .app, bundleId: "a.b",
+                  infoPlist: .dictionary(["UIBackgroundModes": ["fetch"]]),
+                  sources: ["Sources/**"],
+                  scripts: [.pre(script: "cd .. && ./gradlew :shared:embed", name: "K")])])
+                """
+            ],
+        ])
+    func generators(files: [String: String]) throws {
+        let folder = try TestFolder()
+        for (name, text) in files { try folder.write(text, to: name) }
+        try folder.write("let a = 1", to: "App/Sources/A.swift")
+        try folder.write("BGAppRefreshTaskRequest(id)", to: Self.main)
+        try folder.write("", to: "settings.gradle")
+        #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()) == [])
     }
 
     @Test("a pod that is built of Kotlin counts as the project of Gradle around it")

@@ -19,35 +19,50 @@ struct LocalPodTests {
         return AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
     }
 
+    private static let specification = "Pod::Spec.new { |s| s.source_files = 'Classes/*.swift' }"
+    private static let idle = [
+        "Kit/Classes/A.swift": "let a = 1", "Kit/Kit.podspec": specification,
+    ]
+
     @Test("their source text is read")
     func sources() throws {
-        #expect(try Self.rules(["Kit/Classes/A.swift": "let a = 1"]) == ["CF019"])
+        #expect(try Self.rules(Self.idle) == ["CF019"])
         #expect(
-            try Self.rules(["Kit/Classes/A.swift": "let a: BGAppRefreshTask", "Kit/A.podspec": ""])
-                == [])
+            try Self.rules(Self.idle, podfile: "pod 'Kit', path: 'Kit/Kit.podspec'") == ["CF019"])
+        let task = "let a: BGAppRefreshTask"
+        #expect(try Self.rules(Self.idle.merging(["Kit/Classes/B.swift": task]) { $1 }) == [])
         #expect(
-            try Self.rules([
-                "Kit/Classes/A.swift": "let a = 1",
-                "Kit/Example/B.swift": "let b: BGAppRefreshTask",
-            ]) == ["CF019"])
-        #expect(
-            try Self.rules(
-                ["Kit/Classes/A.swift": "let a = 1"], podfile: "pod 'Kit', path: 'Kit/Kit.podspec'")
-                == ["CF019"])
+            try Self.rules(Self.idle.merging(["Kit/Example/B.swift": task]) { $1 }) == ["CF019"])
     }
 
     @Test(
-        "those that are not there may do anything",
-        arguments: ["pod 'Kit', :path => '../Other'", "pod 'Kit', :path => '/Kit'"])
-    func absent(podfile: String) throws {
-        #expect(try Self.rules(["Kit/Classes/A.swift": "let a = 1"], podfile: podfile) == [])
-        #expect(try Self.rules(["Kit/readme.txt": "a"]) == [])
+        "those that bring along other code may do anything",
+        arguments: [
+            ("Kit/Kit.podspec", "s.vendored_frameworks = 'Sync.xcframework'"),
+            ("Kit/Kit.podspec", "s.dependency 'BackgroundWorker'"),
+            ("Kit/Kit.podspec", "s.prepare_command = 'make'"), ("Kit/Other.podspec", ""),
+            ("Kit/src/iosMain/A.kt", "fun f() {}"),
+        ])
+    func others(path: String, text: String) throws {
+        #expect(try Self.rules(Self.idle.merging([path: text]) { $1 }) == [])
     }
 
-    @Test("what one does to register for calls is not taken for the app's own")
-    func calls() throws {
-        let registers = "let r = PKPushRegistry(queue: nil)\nr.desiredPushTypes = [.voIP]"
-        let found = try Self.rules(["Kit/Classes/A.swift": "func f() {\n\(registers)\n}"])
-        #expect(!found.contains("CF008"))
+    @Test("a pod that names libraries of which none has tasks")
+    func dependencies() throws {
+        let text = "s.dependency 'Alamofire/Core', '~> 5'\n# s.dependency 'BackgroundWorker'"
+        #expect(try Self.rules(Self.idle.merging(["Kit/Kit.podspec": text]) { $1 }) == ["CF019"])
+    }
+
+    @Test(
+        "those that are not there, or around the project, may do anything",
+        arguments: [
+            "pod 'Kit', :path => '../Other'", "pod 'Kit', :path => '/Kit'",
+            "pod 'Kit', :path => '.'",
+            "pod 'Kit', :path => '../'",
+        ])
+    func absent(podfile: String) throws {
+        #expect(try Self.rules(Self.idle, podfile: podfile) == [])
+        #expect(try Self.rules(["Kit/readme.txt": "a"]) == [])
+        #expect(try Self.rules(["Kit/Classes/A.swift": "let a = 1"]) == [], "no podspec")
     }
 }

@@ -18,6 +18,21 @@ struct OccasionTests {
         return FileLibrary().facts(of: list)?.observations.map(\.subject) ?? []
     }
 
+    @Test(
+        "a condition tells whether it was done before, unless it asks for the user's setting",
+        arguments: [
+            ("!UserDefaults.standard.bool(forKey: \"done\")", true),
+            ("UserDefaults.standard.string(forKey: \"token\") == nil", true),
+            ("a.isRegisteredForRemoteNotifications", true),
+            ("UserDefaults.standard.bool(forKey: \"wanted\")", false),
+            ("UserDefaults.standard.value(forKey: \"wanted\") as? Bool == true", false),
+        ])
+    func flags(condition: String, isFlag: Bool) throws {
+        let text = "func f() { if \(condition) { a.registerForRemoteNotifications() } }"
+        let seen = try Self.subjects(["A.swift": text])
+        #expect(seen.contains(.remoteNotificationRegistration(.flag)) == isFlag)
+    }
+
     private static let registration =
         "BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil) { t in f(t) }"
     private static let service =

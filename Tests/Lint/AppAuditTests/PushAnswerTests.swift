@@ -45,8 +45,9 @@ struct PushAnswerTests: SourceFaultSuite {
             "load().receive(on: main).sink { _ in done(.newData) }.store(in: &bag)",
             // What it keeps is nothing of the push.
             "count += 1\ndone(.newData)", "last = Date()\ndone(.newData)",
-            "schedule(id: \"a\")\ndone(.newData)", "client.receive(u)\ndone(.newData)",
-            "a.badge = 0\ndone(.newData)", "defaults.set(true, forKey: key)\ndone(.newData)",
+            "schedule(id: \"a\")\ndone(.newData)", "client.handle(u)\ndone(.newData)",
+            "a.badge = 0\ndone(.newData)",
+            "print(u)\ndefaults.set(true, forKey: key)\ndone(.newData)",
         ] {
             #expect(Self.faults(Self.push(body)) == [.alwaysNewData], "\(body)")
         }
@@ -58,6 +59,9 @@ struct PushAnswerTests: SourceFaultSuite {
             "if let s = u[1] { state = s }\ndone(.newData)",
             "let s: State = read(u)\nqueue.async {\nself.state = s\n}\ndone(.newData)",
             "store(\nu,\nin: box)\ndone(.newData)",
+            "for (k, v) in u {\ndefaults.set(v, forKey: k)\n}\ndone(.newData)",
+            "let m = Message(\nu: u)\nbox.save(m)\ndone(.newData)",
+            "switch u[1] {\ncase let s as String:\nbox.save(s)\ndefault: break\n}\ndone(.newData)",
             "defaults.set(u, forKey: key)\ndone(.newData)", "items[id] = u\ndone(.newData)",
             "self.items[id] = u\ndone(.newData)", "subject.send(u)\ndone(.newData)",
             "keep(u)\ndone(.newData)", "messages.create(u)\ndone(.newData)",

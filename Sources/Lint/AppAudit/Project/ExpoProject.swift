@@ -15,6 +15,8 @@ struct ExpoProject {
     let targets: [XcodeTarget]
     private let folder: String
     private let configuration: ScriptObject
+    /// Whether the script may change the values of its object.
+    private let changesValues: Bool
 
     /// The configuration that decides, among those beside each other: a script gets what
     /// `app.json` has, and need not use it.
@@ -32,8 +34,14 @@ struct ExpoProject {
         folder = Paths.folder(of: path)
         let json = Paths.join(folder, Self.fileNames[0])
         guard var configuration = Self.configuration(path, library) else { return nil }
-        if path != json, let base = Self.configuration(json, library) {
-            configuration = configuration.spreading(base, named: "config")
+        if path != json {
+            let base = Self.configuration(json, library)
+            if base != nil || FileTree.kind(of: json) == nil {
+                configuration = configuration.spreading(base, named: Self.base)
+            }
+            changesValues = Self.changesValues(path)
+        } else {
+            changesValues = false
         }
         guard let ios = configuration.root["ios"],
             ios["bundleIdentifier"] != nil || ios["infoPlist"] != nil
@@ -50,7 +58,8 @@ struct ExpoProject {
         targets = [XcodeTarget(id: name, object: AppProperty(.dictionary(object), at: ios.place))]
     }
 
-    /// The object with the configuration in a file; `nil` if there is none, or more than one.
+    /// The object with the configuration in a file: the only one with `ios`, or that takes all of
+    /// `app.json`; `nil` if there is none.
     private static func configuration(
         _ path: String, _ library: FileLibrary
     ) -> ScriptObject? {
@@ -58,12 +67,35 @@ struct ExpoProject {
             let bytes = library.optionalBytes(
                 path, .xcodeProject, limit: AuditLimits.settingsBytes),
             let found = ScriptObject.all(
-                in: bytes, file: path, where: { ($0["expo"] ?? $0)["ios"] != nil }),
+                in: bytes, file: path,
+                where: { object in
+                    let root = object.root["expo"] ?? object.root
+                    return root["ios"] != nil || object.spreads(base, at: root.place)
+                }),
             found.count == 1, var object = found.first
         else { return nil }
         object.root = object.root["expo"] ?? object.root
         return object
     }
+
+    /// Whether a script sets or adds to values, `config.ios.infoPlist.UIBackgroundModes.push(…)`,
+    /// or hands the object to a function for plugins: `withTasks({ … })`.
+    private static func changesValues(_ path: String) -> Bool {
+        guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes) else {
+            return true
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let calls = text.split { !$0.isLetter && $0 != "(" }.contains { word in
+            let name = word.prefix { $0 != "(" }
+            return word.contains("(") && name.hasPrefix("with")
+                && name.dropFirst(4).first?.isUppercase == true
+        }
+        return calls
+            || [".UIBackgroundModes", "infoPlist[", "infoPlist."].contains(where: text.contains)
+    }
+
+    /// The name that scripts have for what `app.json` has.
+    private static let base = "config"
 
     private var ios: AppProperty? { configuration.root["ios"] }
 
@@ -80,37 +112,56 @@ struct ExpoProject {
 
     /// What is in the names of plugins that let pushes wake the app.
     private static let pushWords = [
-        "airship", "batch", "braze", "clevertap", "customerio", "iterable", "moengage", "notif",
-        "onesignal", "push", "reteno",
+        "airship", "batch", "braze", "clevertap", "customerio", "intercom", "iterable", "moengage",
+        "notif", "onesignal", "push", "reteno",
     ]
 
-    /// The plugin that lets pushes wake the app; `nil` if none is known to.
-    private var pushPlugin: AppPlace? {
-        plugins.first { plugin in
-            let name = plugin.name.value.lowercased()
+    /// What is in the names of plugins for calls.
+    private static let callWords = ["call", "sinch", "stream", "twilio", "voip"]
+
+    /// The modes that plugins are known to add, or likely to.
+    private var modesOfPlugins: [AppProperty] {
+        plugins.flatMap { plugin, options in
+            let name = plugin.value.lowercased()
+            var modes: [BackgroundMode] = []
             if name == "expo-notifications" {
-                return plugin.options?["enableBackgroundRemoteNotifications"]?.isTrue == true
+                if options?["enableBackgroundRemoteNotifications"]?.isTrue == true {
+                    modes = [.remoteNotification]
+                }
+            } else if Self.pushWords.contains(where: name.contains) {
+                modes = [.remoteNotification]
             }
-            return Self.pushWords.contains(where: name.contains)
-                || Self.isLocal(name)
-                    && text(ofLocal: plugin.name.value, has: ["UIBackgroundModes"])
-        }?
-        .name.place
+            if Self.callWords.contains(where: name.contains) { modes.append(.voip) }
+            return modes.map { AppProperty(.string($0.rawValue), at: plugin.place) }
+        }
     }
 
-    private static func isLocal(_ plugin: String) -> Bool {
-        plugin.hasPrefix(".") || plugin.hasPrefix("/")
+    /// Whether the list of plugins is written out.
+    private var knowsPlugins: Bool {
+        configuration.root["plugins"].map { !configuration.isOpen(at: $0.place) } ?? true
     }
 
-    /// Whether the text of a plugin of the app's own has one of some words, or cannot be read.
-    private func text(ofLocal plugin: String, has words: Set<String>) -> Bool {
+    /// The plugins of the app's own. There are few in any app.
+    private var localPlugins: [Located<String>] {
+        plugins.map(\.name).filter { $0.value.hasPrefix(".") || $0.value.hasPrefix("/") }
+    }
+
+    private static let localPluginLimit = 32
+
+    /// Whether the text of a plugin of the app's own has one of some words, names further files, or
+    /// cannot be read.
+    private func mayHave(_ words: Set<String>, _ plugin: String) -> Bool {
         let path = Paths.join(folder, plugin)
         let endings = ["", ".js", ".ts", ".cjs", ".mjs", "/index.js", "/index.ts"]
-        let bytes = endings.lazy.compactMap { ending in
-            try? FileTree.read(path + ending, limit: AuditLimits.sourceBytes)
-        }
-        .first
-        return bytes.map { WordFilter(words).finds(in: $0) } ?? true
+        guard plugin.hasPrefix("./"), Paths.contains(folder, path),
+            localPlugins.count <= Self.localPluginLimit,
+            let file = endings.lazy.map({ path + $0 })
+                .first(where: { FileTree.kind(of: $0) == .file }),
+            let bytes = try? FileTree.read(file, limit: AuditLimits.sourceBytes)
+        else { return true }
+        let parts = ["'./", "\"./", "'../", "\"../"]
+        return WordFilter(words).finds(in: bytes)
+            || parts.contains { bytes.firstRange(of: Array($0.utf8)) != nil }
     }
 
     /// What is in the text of plugins that add source text to the app.
@@ -145,8 +196,11 @@ extension ExpoProject: ProjectDescription {
 
     func sources(of target: XcodeTarget, tree: FileTree) -> SourceList {
         var list = SourceList()
-        list.add(tree.files(below: folder))
-        list.removeScripts()
+        // The app's own modules in native code. The scripts of one are no part of it.
+        list.add(
+            tree.files(below: Paths.join(folder, "modules")).filter { file in
+                [".swift", ".m", ".mm"].contains(where: file.hasSuffix)
+            })
         let modules = PluginManifests.plugins(
             ofAppAbove: Paths.join(folder, "ios"), in: ["package.json"])
         if let modules {
@@ -154,13 +208,10 @@ extension ExpoProject: ProjectDescription {
         } else {
             list.addUnread(.project, "package.json")
         }
-        for plugin in plugins.map(\.name.value)
-        where Self.isLocal(plugin) && text(ofLocal: plugin, has: Self.wordsOfSource) {
-            list.addUnread(.package, plugin)
+        for plugin in localPlugins where mayHave(Self.wordsOfSource, plugin.value) {
+            list.addUnread(.package, plugin.value)
         }
-        if configuration.root["plugins"].map({ configuration.isOpen(at: $0.place) }) == true {
-            list.addUnread(.project, "plugins")
-        }
+        if !knowsPlugins { list.addUnread(.project, "plugins") }
         list.sort()
         return list
     }
@@ -170,19 +221,29 @@ extension ExpoProject: ProjectDescription {
     func runsScript(naming word: String, for target: XcodeTarget) -> Bool { true }
 
     func generated(_ kind: AuditReport.FileKind, of target: XcodeTarget) -> AppProperties? {
-        guard kind == .infoPlist, let ios else { return nil }
-        guard let info = ios["infoPlist"] else { return AppProperties([:], at: ios.place) }
-        guard case .dictionary(var members) = info.value,
-            ![ios, info].contains(where: { configuration.isSpread(at: $0.place) }),
+        guard kind == .infoPlist, let ios, knowsPlugins, !changesValues else { return nil }
+        let info = ios["infoPlist"]
+        let isSpread = [configuration.root, ios, info].compactMap { $0 }
+            .contains { configuration.isSpread(at: $0.place) }
+        var members: [String: AppProperty] = [:]
+        switch info?.value {
+        case .dictionary(let own): members = own
+        case nil: break
+        default: return nil
+        }
+        guard !isSpread,
+            !localPlugins.contains(where: { mayHave(["UIBackgroundModes"], $0.value) }),
             members["UIBackgroundModes"].map({ configuration.isOpen(at: $0.place) }) != true
         else { return nil }
-        if let place = pushPlugin {
+        let place = info?.place ?? ios.place
+        let added = modesOfPlugins
+        if !added.isEmpty {
             var modes: [AppProperty] = []
             if case .array(let own) = members["UIBackgroundModes"]?.value { modes = own }
-            modes.append(
-                AppProperty(.string(BackgroundMode.remoteNotification.rawValue), at: place))
-            members["UIBackgroundModes"] = AppProperty(.array(modes), at: info.place)
+            let known = Set(modes.compactMap(\.string))
+            modes += added.filter { !known.contains($0.string ?? "") }
+            members["UIBackgroundModes"] = AppProperty(.array(modes), at: place)
         }
-        return AppProperties(members, at: info.place)
+        return AppProperties(members, at: place)
     }
 }

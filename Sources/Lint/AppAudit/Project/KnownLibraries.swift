@@ -23,10 +23,16 @@ enum KnownLibraries {
     static func presumedUses(of library: String) -> ModuleUses {
         // The pods of React Native itself: `React-runtimescheduler`.
         let isOwn = library.hasPrefix("React-")
-        let name = library.lowercased().replacing("async", with: "")
+        let name = library.lowercased().replacing("async", with: "").replacing("shortcut", with: "")
         let parts = parts(of: library)
+        // The framework of an app in Kotlin, which may do anything.
+        let isKotlin =
+            ["kmp", "composeapp", "multiplatform"].contains(where: name.contains)
+            || name == "shared"
         func tells(_ words: [String], _ whole: Set<String> = []) -> Bool {
-            !isOwn && (words.contains(where: name.contains) || !whole.isDisjoint(with: parts))
+            !isOwn
+                && (isKotlin || words.contains(where: name.contains)
+                    || !whole.isDisjoint(with: parts))
         }
         var uses = ModuleUses.all
         if !tells(taskWords) { uses.remove(.likelyTasks) }
@@ -70,13 +76,15 @@ enum KnownLibraries {
         "azure", "bloomreach", "blueshift", "braze", "call", "catapush", "chat", "clevertap",
         "cloud", "connectycube", "cordial", "countly", "customer", "emarsys", "engage",
         "ensembles", "exponea", "firebase", "flybits", "freshchat", "getui", "gleap", "gtsdk",
-        "helpshift", "icecream", "infobip", "insider", "intercom", "intune", "iterable", "jcore",
+        "harmony", "helpshift", "icecream", "infobip", "insider", "intercom", "intune", "iterable",
+        "jcore",
         "karte", "klaviyo", "kumulos", "leanplum", "linesdk", "localytics", "marketing", "messag",
         "mindbox", "mixpanel", "moengage", "mparticle", "netmera", "nimsdk", "notif",
         "onesignal", "optimove", "ortto", "pinpoint", "plotproject", "pubnub", "push", "pyze",
         "quickblox",
         "radar", "reteno", "rongcloud", "sailthru", "salesforce", "selligent", "sendbird", "sinch",
-        "smartech", "stream", "swrve", "sync", "talk", "taplytics", "tealium", "tencent", "tpns",
+        "smartech", "sqlite-data", "sqlitedata", "stream", "swrve", "sync", "talk", "taplytics",
+        "tealium", "tencent", "tpns",
         "tuikit", "twilio", "umeng", "vibes", "voice", "voip", "zendesk",
     ]
 
@@ -88,18 +96,19 @@ enum KnownLibraries {
 
     /// The same of libraries that make calls.
     private static let callWords = [
-        "acrobits", "agora", "call", "chat", "chime", "cometchat", "communication", "conference",
+        "acrobits", "agora", "bandyer", "call", "chat", "chime", "cometchat", "communication",
+        "conference",
         "connectycube", "dialer", "easemob", "hyphenate", "infobip", "jitsi", "linphone",
         "livekit", "mesibo", "netease", "nexmo", "nimsdk", "opentok", "pjsip", "plivo", "push",
         "quickblox",
-        "ringcentral", "rongcloud", "sendbird", "signalwire", "sinch", "softphone", "stream",
-        "talk", "telnyx", "tencent", "tokbox", "tuikit", "twilio", "videosdk", "voice", "voip",
-        "vonage", "voximplant", "webex", "webrtc", "whereby", "zego", "zoomsdk",
+        "ringcentral", "rongcloud", "rtc", "sendbird", "signalwire", "sinch", "softphone", "stream",
+        "talk", "telnyx", "tencent", "tokbox", "tuikit", "twilio", "videosdk", "vidyo", "voice",
+        "voip", "vonage", "voxeet", "voximplant", "webex", "whereby", "zego", "zoomsdk",
     ]
 
     /// Those of them that others have in their names.
     private static let shortCallWords: Set = [
-        "daily", "im", "nim", "phone", "rong", "rtc", "sip", "vox", "zoom",
+        "daily", "im", "nim", "phone", "rong", "sip", "vox", "zoom",
     ]
 
     /// What a module may do that source text imports: `GRDB` is of the pod `GRDB.swift`.

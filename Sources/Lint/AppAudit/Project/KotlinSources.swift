@@ -44,8 +44,8 @@ struct KotlinSources {
         let root = above.first { folder in
             Self.settings.contains { FileTree.kind(of: Paths.join(folder, $0)) == .file }
         }
-        let files = root.map(tree.files)?.filter(SourceList.isKotlinForIOS) ?? []
-        guard !files.isEmpty else { return nil }
+        let files = root.map(tree.files)?.filter(Self.mayBeForIOS) ?? []
+        guard let root, !files.isEmpty, !Self.includesOthers(root) else { return nil }
         var words: Set<String> = []
         var observations: [SourceObservation] = []
         for file in files {
@@ -64,5 +64,26 @@ struct KotlinSources {
         if words.isDisjoint(with: Self.callWords) { uses.remove(.likelyCalls) }
         self.uses = uses
         self.observations = observations
+    }
+
+    /// Whether a file is in a source set that may be compiled for iOS: `iosMain`, `mobileMain`.
+    private static func mayBeForIOS(_ path: String) -> Bool {
+        let others = ["android", "jvm", "js", "wasm", "desktop", "linux", "mingw", "macos", "web"]
+        return path.hasSuffix(".kt")
+            && path.split(separator: "/").contains { folder in
+                folder.hasSuffix("Main") && !others.contains(where: folder.hasPrefix)
+            }
+    }
+
+    /// Whether the build takes a part from outside of its folder: `includeBuild("../core")`.
+    private static func includesOthers(_ root: String) -> Bool {
+        settings.contains { name in
+            guard
+                let bytes = try? FileTree.read(
+                    Paths.join(root, name), limit: AuditLimits.settingsBytes)
+            else { return false }
+            return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+                .contains { $0.contains("includeBuild") && $0.contains("..") }
+        }
     }
 }

@@ -79,20 +79,53 @@ struct Pods {
     }
 
     /// What a pod may do that is taken from a path: its files are those of a folder that is there.
+    /// One around the project is a library with its example, which shows all that it can do.
     private mutating func uses(ofPod pod: String, at path: String) -> ModuleUses {
         let place = Paths.join(folder, path)
         let own = path.hasSuffix(".podspec") ? Paths.folder(of: place) : place
-        if !path.hasPrefix("/"), FileTree.kind(of: own) == .folder { folders[pod] = own }
+        if !path.hasPrefix("/"), !Paths.contains(own, folder), FileTree.kind(of: own) == .folder {
+            folders[pod] = own
+        }
         return .all
     }
 
-    /// The source files of a pod in a folder, without those of its tests and examples.
-    static func files(in folder: String, _ tree: FileTree) -> [String] {
-        let others = ["Tests", "Example", "Examples", "Demo", "Sample", "Samples", "Pods"]
-        return tree.files(below: folder).filter { file in
-            [".swift", ".m", ".mm"].contains(where: file.hasSuffix)
-                && !file.dropFirst(folder.count).split(separator: "/")
-                    .contains { others.contains(String($0)) }
+    /// A pod that is built of the source files in its folder alone.
+    struct Local {
+        /// The files, without those of tests and examples.
+        let files: [String]
+        /// The names of the pods that it depends on.
+        let dependencies: [String]
+
+        /// What a podspec has of a pod that brings along other code.
+        private static let others = ["vendored_", "prepare_command", "script_phase"]
+
+        /// Reads one; `nil` if it has other code, or no podspec that tells.
+        init?(in folder: String, _ tree: FileTree) {
+            let all = tree.files(below: folder)
+            let specifications = all.filter {
+                $0.hasSuffix(".podspec") && Paths.folder(of: $0) == folder
+            }
+            guard specifications.count == 1, let file = specifications.first,
+                let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes),
+                !all.contains(where: { $0.hasSuffix(".kt") })
+            else { return nil }
+            let text = String(decoding: bytes, as: UTF8.self)
+            guard !Self.others.contains(where: text.contains) else { return nil }
+            let skipped = ["Tests", "Example", "Examples", "Demo", "Sample", "Samples", "Pods"]
+            files = all.filter { file in
+                let relative =
+                    file.hasPrefix(folder + "/") ? file.dropFirst(folder.count) : file[...]
+                return [".swift", ".m", ".mm"].contains(where: file.hasSuffix)
+                    && !relative.split(separator: "/").contains { skipped.contains(String($0)) }
+            }
+            guard !files.isEmpty else { return nil }
+            dependencies = text.split(whereSeparator: \.isNewline).compactMap { line in
+                let code = line.prefix { $0 != "#" }
+                let parts = code.split(
+                    omittingEmptySubsequences: false, whereSeparator: { $0 == "'" || $0 == "\"" })
+                guard parts.count > 2, parts[0].contains("dependency") else { return nil }
+                return String(parts[1].prefix { $0 != "/" })
+            }
         }
     }
 

@@ -8,18 +8,19 @@ struct ScriptObject {
     /// The object.
     var root: AppProperty
     /// The pointers of the objects and lists that have more than their literal members, and what
-    /// they spread: `base` of `...base`, and nothing of a value that is no literal.
+    /// they spread in front of these: `base` of `...base`. It is empty for a value that is no
+    /// literal, and has an empty text for what is spread behind members, which it replaces.
     private(set) var open: [String: [String]]
 
     /// The outermost objects of a script for which a condition holds; `nil` if it is too large, or
     /// nested too deeply.
     static func all(
-        in bytes: [UInt8], file: String, where isMeant: (AppProperty) -> Bool
+        in bytes: [UInt8], file: String, where isMeant: (ScriptObject) -> Bool
     ) -> [ScriptObject]? {
         var reader = ScriptObjectReader(bytes, file: file)
         var found: [ScriptObject] = []
         while let object = reader.next() {
-            if isMeant(object.root) { found.append(object) }
+            if isMeant(object) { found.append(object) }
         }
         return reader.isExhausted ? nil : found
     }
@@ -32,11 +33,14 @@ struct ScriptObject {
         open.keys.contains { $0 == place.pointer || $0.hasPrefix(place.pointer + "/") }
     }
 
+    /// Whether an object has all that a name stands for, besides its own members.
+    func spreads(_ name: String, at place: AppPlace) -> Bool { open[place.pointer] == [name] }
+
     /// The object with what it takes from another one by spreading it, as far as its objects
     /// spread nothing else: `...config`, and `...config.ios` in its member `ios`.
-    func spreading(_ base: ScriptObject, named name: String) -> ScriptObject {
+    func spreading(_ base: ScriptObject?, named name: String) -> ScriptObject {
         var result = self
-        result.root = result.merge(base.root, into: root, name)
+        result.root = result.merge(base?.root, into: root, name)
         return result
     }
 
@@ -154,10 +158,10 @@ private struct ScriptObjectReader {
             if cursor.take("...") {
                 let start = cursor.offset
                 guard skipExpression() else { return nil }
-                let name = cursor.bytes[start..<cursor.offset].filter {
-                    !" \t\r\n?!".utf8.contains($0)
-                }
-                open[place.pointer, default: []].append(String(decoding: name, as: UTF8.self))
+                let name = cursor.bytes[start..<cursor.offset]
+                    .filter { !" \t\r\n?!".utf8.contains($0) }
+                open[place.pointer, default: []].append(
+                    members.isEmpty ? String(decoding: name, as: UTF8.self) : "")
             } else if isList {
                 let pointer = place.pointer(appending: "\(elements.count)")
                 let place = AppPlace(file: file, cursor.position, pointer: pointer)
@@ -224,8 +228,11 @@ private struct ScriptObjectReader {
             switch byte {
             case quote where depth == 0: return (String(decoding: bytes, as: UTF8.self), isLiteral)
             case UInt8(ascii: "\n") where !isTemplate: return nil
-            case UInt8(ascii: "$") where isTemplate && cursor.sees("{"): isLiteral = false
-            case UInt8(ascii: "{") where !isLiteral: depth += 1
+            case UInt8(ascii: "$") where isTemplate && cursor.sees("{"):
+                isLiteral = false
+                depth += 1
+                step()
+            case UInt8(ascii: "{") where depth > 0: depth += 1
             case UInt8(ascii: "}") where depth > 0: depth -= 1
             case UInt8(ascii: "\\"):
                 if !#"'"`\/"#.utf8.contains(cursor.byte) { isLiteral = false }

@@ -98,9 +98,14 @@ struct SourceList {
                 addUnread(.pod, name, uses: uses)
                 continue
             }
-            let files = Pods.files(in: folder, tree)
-            add(files)
-            if files.isEmpty { addKotlin(.pod, name, around: folder, tree) }
+            guard let pod = Pods.Local(in: folder, tree) else {
+                addKotlin(.pod, name, around: folder, tree)
+                continue
+            }
+            add(pod.files)
+            for other in pod.dependencies where !pods.names.contains(other) {
+                addUnread(.pod, other, uses: KnownLibraries.uses(of: other))
+            }
         }
         for (name, uses) in pods.plugins ?? [:] { addUnread(.package, name, uses: uses) }
     }

@@ -24,7 +24,9 @@ struct SwiftPackage {
         var local: [String] = []
         var remote: [String] = []
         var outside: [String] = []
+        var holdsBinary = false
         for index in text.tokens.indices {
+            if text.tokens[index].isName("binaryTarget") { holdsBinary = true }
             guard case .string(isInterpolated: false) = text.tokens[index].kind else { continue }
             let value = text.tokens[index].text
             literals.insert(value)
@@ -40,9 +42,11 @@ struct SwiftPackage {
         }
         self.literals = literals
         localPackages = local
-        self.remote = remote.map {
-            (Paths.stem(of: $0), KnownLibraries.uses(ofProduct: nil, of: $0))
-        }
+        // What is built already may do anything.
+        let binaries = holdsBinary ? [(name: Paths.name(of: folder), uses: ModuleUses.all)] : []
+        self.remote =
+            binaries
+            + remote.map { (Paths.stem(of: $0), KnownLibraries.uses(ofProduct: nil, of: $0)) }
         var targets = Self.targets(in: text, below: folder)
         if targets?.contains(where: { FileTree.kind(of: $0.folder) != .folder }) == true {
             targets = nil

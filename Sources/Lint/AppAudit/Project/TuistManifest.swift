@@ -28,6 +28,8 @@ struct TuistManifest {
     /// Whether there are build settings files, or entitlements in build settings, which may contain
     /// more than the targets.
     let hasSettingsFiles: Bool
+    /// Whether a script of it runs Gradle, which builds Kotlin.
+    let buildsKotlin: Bool
 
     /// Reads a manifest; `nil` if a helper creates targets, or if there are none.
     init?(_ bytes: [UInt8], path: String) {
@@ -35,6 +37,7 @@ struct TuistManifest {
         hasSettingsFiles = text.tokens.contains {
             ["xcconfig", "CODE_SIGN_ENTITLEMENTS"].contains($0.text)
         }
+        buildsKotlin = bytes.firstRange(of: Array("gradlew".utf8)) != nil
         findConstants()
         for index in text.tokens.indices where text.sees("(", at: index + 1) {
             let name = text.tokens[index].text

@@ -124,6 +124,7 @@ extension TuistProject: ProjectDescription {
                 pending.append(dependency)
             }
         }
+        if manifest.buildsKotlin { list.addKotlin(.project, "Gradle", around: folder, tree) }
         list.sort()
         return list
     }

@@ -120,7 +120,9 @@ struct UnreadScripts {
     /// Expo's configurations, as far as what it makes of them is not there.
     private static func configurations(of found: FoundFiles) -> [AuditReport.Unjudged] {
         let read = found.readConfigurations
-        let unread = found.expoConfigurations.filter { !read.contains($0) && holds(keys, $0) }
+        let unread = found.expoConfigurations.filter { !read.contains($0) }
+            .map(found.configurations(beside:)).filter { $0.contains { holds(keys, $0) } }
+            .flatMap { $0 }
         func entry(
             _ files: [String], _ what: String, _ isOpen: (AppRule) -> Bool
         ) -> AuditReport.Unjudged? {
@@ -134,7 +136,10 @@ struct UnreadScripts {
         }
         return [
             entry(unread, "not read") { $0.needsInfo || $0.needsEntitlements },
-            entry(read, "read without what its plugins add") { $0.needsEntitlements },
+            // What plugins may add to Info.plist is not told as missing there.
+            entry(read, "read without what its plugins add") { rule in
+                rule.needsEntitlements || ["CF020", "CF051"].contains(rule.id.rawValue)
+            },
         ]
         .compactMap { $0 }
     }

@@ -138,8 +138,9 @@ struct XcodeGenProject {
                 depth: depth + 1)
         }
         for (name, node) in root["targets"]?.members ?? [] {
-            specifications.removeAll { $0.name == name }
-            specifications.append((name, node))
+            // What an included file says of the target too is merged into it.
+            let place = specifications.firstIndex { $0.name == name }
+            specifications.insert((name, node), at: place ?? specifications.endIndex)
         }
         for (name, node) in root["targetTemplates"]?.members ?? [] { templates[name] = node }
         for (name, node) in root["settingGroups"]?.members ?? [] { groups[name] = node }
@@ -156,10 +157,7 @@ struct XcodeGenProject {
     /// The node of a target and those of its templates; the first one with a value takes
     /// precedence.
     private func layers(of target: XcodeTarget) -> [Specification] {
-        guard let own = specifications.first(where: { $0.name == target.id })?.node else {
-            return []
-        }
-        var layers = [own]
+        var layers = specifications.filter { $0.name == target.id }.map(\.node)
         var index = 0
         while index < layers.count, layers.count < Self.maximumTemplates {
             let names = layers[index]["templates"]?.elements.compactMap(\.text) ?? []
@@ -176,7 +174,8 @@ struct XcodeGenProject {
 
 extension XcodeGenProject: ProjectDescription {
     private func findTargets() -> [XcodeTarget] {
-        specifications.compactMap { name, node in
+        var seen: Set<String> = []
+        return specifications.filter { seen.insert($0.name).inserted }.compactMap { name, node in
             let layers = layers(of: XcodeTarget(id: name, object: node.property))
             let type = layers.lazy.compactMap { $0["type"]?.text }.first ?? ""
             let place = node.place
@@ -314,6 +313,9 @@ extension XcodeGenProject: ProjectDescription {
             where dependency.role == .other && seen.insert(dependency.id).inserted {
                 pending.append(dependency)
             }
+        }
+        if runsScript(naming: "gradlew", for: target) {
+            list.addKotlin(.project, "Gradle", around: folder, tree)
         }
         if FileTree.kind(of: Paths.join(folder, "Podfile")) == .file {
             list.add(Pods(besideProjectIn: folder), tree)

@@ -182,7 +182,7 @@ struct XcodeProject {
     func path(ofFile id: String?) -> String? {
         guard let id else { return nil }
         if let known = memory.paths[id] { return known }
-        let path = findPath(ofFile: id).map(FileTree.place)
+        let path = findPath(ofFile: id)
         memory.paths[id] = .some(path)
         return path
     }

@@ -29,7 +29,7 @@ extension SourceReader {
     private static let keepingVerbs: Set = [
         "add", "append", "apply", "cache", "clear", "commit", "consume", "create", "delete",
         "emit", "enqueue", "execute", "import", "increment", "ingest", "insert", "mark", "merge",
-        "persist", "publish", "put", "record", "remove", "replace", "reset", "save",
+        "persist", "publish", "put", "receive", "record", "remove", "replace", "reset", "save",
         "send", "set", "store", "update", "upsert", "write", "yield",
     ]
 
@@ -45,60 +45,53 @@ extension SourceReader {
     }
 
     /// Whether a handler may keep what a push brings itself, so that new data is the truth:
-    /// `inbox.insert(userInfo)`. A function of this file may do it for the handler. The names are
-    /// those of the push.
-    private func keepsPush(_ body: Range<Int>, _ names: Set<String>, depth: Int = 0) -> Bool {
-        let names = read(from: names, in: body)
+    /// `inbox.insert(userInfo)`. It reads the push, by one of the names, for more than a log, and
+    /// keeps something; a function of this file that gets the push may do it for the handler.
+    private func keepsPush(_ body: Range<Int>, _ names: Set<String>) -> Bool {
+        var seen: Set<Int> = []
+        return keepsPush(body, names, &seen)
+    }
+
+    private func keepsPush(
+        _ body: Range<Int>, _ names: Set<String>, _ seen: inout Set<Int>
+    ) -> Bool {
+        let logs = body.filter { isCertainLog($0) }.map { text.content(ofBracket: $0 + 1) }
+        let reads = body.contains { index in
+            names.contains(text.tokens[index].text) && !text.isLabel(index)
+                && !logs.contains { $0.contains(index) }
+        }
+        guard reads, seen.insert(body.lowerBound).inserted else { return false }
         let showsNotification = body.contains {
             text.tokens[$0].isName("UNNotificationRequest")
         }
         return body.contains { index in
-            if sets(index) { return mentions(names, at: index) }
-            guard text.tokens[index].isName, isCall(index) || isSelector(index),
-                mentions(names, at: index)
-            else { return false }
+            if sets(index) { return true }
+            guard text.tokens[index].isName, isCall(index) || isSelector(index) else {
+                return false
+            }
             let name = text.tokens[index].text
-            if depth < 3, let own = text.functions[name] {
+            if seen.count < 8, let own = text.functions[name] {
+                // One that gets literals alone knows nothing of the push.
+                let arguments =
+                    text.isObjectiveC ? index..<index : text.content(ofBracket: index + 1)
+                guard
+                    text.isObjectiveC
+                        || arguments.contains(where: {
+                            text.tokens[$0].isName && !text.isLabel($0)
+                        })
+                else { return false }
                 return own.prefix(4).contains { function in
                     keepsPush(
                         text.content(ofBracket: function.open), Self.parameters(of: function),
-                        depth: depth + 1)
+                        &seen)
                 }
             }
             // Combine's are of the pipeline, and a notification is only shown.
             return Self.nameParts(name).first.map(Self.keepingVerbs.contains) == true
                 && !text.sees("store", "(", "in", ":", at: index)
+                && !text.sees("receive", "(", "on", ":", at: index)
                 && !(name == "add" && showsNotification)
         }
-    }
-
-    /// Some names, and those of variables whose values have one of them.
-    private func read(from names: Set<String>, in body: Range<Int>) -> Set<String> {
-        var names = names
-        for index in body where text.sees("=", at: index) {
-            let isTyped = text.sees(":", at: index - 2)
-            guard let name = text[index - (isTyped ? 3 : 1)], name.isName,
-                mentions(names, at: index)
-            else { continue }
-            names.insert(name.text)
-        }
-        return names
-    }
-
-    /// Whether a line, or what a call gets in others, has one of some names.
-    private func mentions(_ names: Set<String>, at index: Int) -> Bool {
-        let line = text.tokens[index].position.line
-        func isOfLine(_ other: Int) -> Bool { text[other]?.position.line == line }
-        var start = index
-        while isOfLine(start - 1), index - start < AuditLimits.headWords { start -= 1 }
-        var end = index
-        while isOfLine(end + 1), end - index < AuditLimits.headWords { end += 1 }
-        let arguments =
-            text.sees("(", at: index + 1) ? text.content(ofBracket: index + 1) : index..<index
-        return (start...end).contains { names.contains(text.tokens[$0].text) }
-            || arguments.prefix(AuditLimits.headWords).contains {
-                names.contains(text.tokens[$0].text)
-            }
     }
 
     /// Whether a token sets a property or an entry, and not one of a notification that is shown:

@@ -88,7 +88,20 @@ extension SourceReader {
                 // A check for the existence of a function does not imply an earlier call.
                 && !text.sees("selector", "(", at: word - 2)
         }
-        return asksForFlag ? .flag : nil
+        return asksForFlag && !asksForSetting(range) ? .flag : nil
+    }
+
+    /// Whether a condition asks for what the user has switched on: `defaults.bool(forKey: wanted)`.
+    private func asksForSetting(_ range: Range<Int>) -> Bool {
+        let words = range.prefix(AuditLimits.headWords)
+        return !isNegated(range)
+            && !words.contains {
+                ["nil", "isRegisteredForRemoteNotifications"].contains(text.tokens[$0].text)
+            }
+            && words.contains { word in
+                ["bool", "boolForKey"].contains(text.tokens[word].text)
+                    || text.sees("==", "true", at: word)
+            }
     }
 
     /// Whether a condition can be met by something else than the permission: `granted || isSilent`.

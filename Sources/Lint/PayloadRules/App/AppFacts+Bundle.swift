@@ -31,6 +31,8 @@ extension AppFacts {
         public var entitlements: Entitlements
         /// The name of the bundle that contains it.
         public var host: String?
+        /// The names of all bundles that contain it, if several do.
+        public var hosts: [String] = []
         /// Whether it is signed for distribution (App Store, TestFlight, Ad Hoc), not for
         /// development.
         public var isExported: Bool

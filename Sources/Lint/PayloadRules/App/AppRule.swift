@@ -22,8 +22,7 @@ public struct AppRule: Sendable, Identifiable {
     /// modules that were not read may do that.
     public var uses: ModuleUses {
         switch id.rawValue {
-        case "CF002": .likelyPushes
-        case "CF054": .pushes
+        case "CF002", "CF054": .likelyPushes
         case "CF008": [.calls, .likelyCalls]
         case "CF009", "CF011", "CF014": .calls
         case "CF019": [.tasks, .likelyTasks]

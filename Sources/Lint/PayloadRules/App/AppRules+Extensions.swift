@@ -106,10 +106,11 @@ extension AppRules {
     private static func checkPrefix(
         _ bundle: AppFacts.Bundle, _ facts: AppFacts, _ findings: inout AppFindings
     ) {
-        // Several apps may have the extension, of which one is known as its host.
+        // It need not fit all apps that have it: each may be built in a configuration of its own.
+        let hosts = facts.apps.filter { bundle.hosts.contains($0.name ?? "") }
         guard let own = bundle.identifier, let app = facts.host(of: bundle)?.identifier,
             [own, app].allSatisfy({ isBundleID($0.value) }),
-            !facts.apps.compactMap(\.identifier).contains(where: {
+            !([app] + hosts.compactMap(\.identifier)).contains(where: {
                 own.value.hasPrefix($0.value + ".")
             })
         else { return }

@@ -65,9 +65,9 @@ extension AppRules {
             .pushPlugin, .pluginHost, .cloudSync, .foreignModule,
         ]
         for app in facts.apps where app.platform == .iOS {
-            guard app.lacks(.pushes, \.isRegistration), app.lacks(.pushes, others.contains) else {
-                continue
-            }
+            guard app.lacks(.likelyPushes, \.isRegistration),
+                app.lacks(.likelyPushes, others.contains)
+            else { continue }
             if let old = app.own(.obsoleteRegistration) {
                 findings.suspect(
                     app, at: old.place,

@@ -180,7 +180,7 @@ extension AppRules {
                             "the server sends VoIP pushes, and no source text registers for them",
                             fix: "Make a PKPushRegistry whose desiredPushTypes has .voIP.")
                     }
-                } else if let registration, !registration.isShared {
+                } else if let registration {
                     findings.suspect(
                         app, at: registration.place,
                         "the app registers for VoIP pushes, and UIBackgroundModes lacks `voip`",

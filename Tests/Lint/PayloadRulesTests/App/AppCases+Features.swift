@@ -100,9 +100,11 @@ extension AppCase {
             ])
     }
 
-    /// The extension is embedded in two apps, of which the other one is known as its host.
-    private static var serviceOfTwoApps: AppFacts {
+    /// The extension is embedded in some of two apps, and its id begins with that of the second.
+    private static func serviceOfTwoApps(hosts: [String]) -> AppFacts {
         var facts = service(goodService, identifier: "com.example.beta.service")
+        facts.bundles[1].host = "App"
+        facts.bundles[1].hosts = hosts
         facts.bundles.append(.sample("Beta", .app, identifier: "com.example.beta", info: [:]))
         return facts
     }
@@ -129,7 +131,8 @@ extension AppCase {
         AppCase(
             "CF016", "unknown point",
             service(["NSExtensionPointIdentifier": "$(POINT)"], seen: [.serviceExtension]), nil),
-        AppCase("CF016", "of another app", serviceOfTwoApps, nil),
+        AppCase("CF016", "in two apps", serviceOfTwoApps(hosts: ["App", "Beta"]), nil),
+        AppCase("CF016", "of another app", serviceOfTwoApps(hosts: ["App"]), .error),
         AppCase(
             "CF016", "widget with a library",
             service(
