@@ -318,8 +318,8 @@ extension FileLibrary {
             observations, isOwnComplete: isOwnComplete, unread: list.unread.uses)
         sources.openHandlers = digests.flatMap(\.openHandlers).compactMap { $0.open(unfollowed) }
         // Files in Kotlin elsewhere may ask for tasks too.
-        let isKotlinThere = list.observations.allSatisfy { seen in
-            folders.contains { Paths.contains($0, seen.place.file) }
+        let isKotlinThere = list.kotlinFolders.allSatisfy { folder in
+            folders.contains { Paths.contains($0, folder) }
         }
         if isKotlinThere, sources.isComplete(of: .likelyTasks) {
             let known = modules.union(list.packageNames).union(list.unread.idleModules)

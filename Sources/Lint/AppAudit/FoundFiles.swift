@@ -34,7 +34,9 @@ struct FoundFiles {
     private(set) var generators: [String] = []
     /// The configurations of Expo whose project is not there.
     private(set) var expoConfigurations: [String] = []
-    /// Those of them that were read.
+    /// Those of them of which an app is known.
+    private(set) var expoApps: [String] = []
+    /// Those of them whose Info.plist is known too.
     private(set) var readConfigurations: [String] = []
     /// The folders of Swift packages.
     private var packageFolders: [String] = []
@@ -79,12 +81,14 @@ struct FoundFiles {
     /// is known.
     mutating func noteRead(_ path: String, knowsInfo: Bool) {
         unreadManifests.removeAll { $0 == path }
-        if knowsInfo, expoConfigurations.contains(path) { readConfigurations.append(path) }
+        guard expoConfigurations.contains(path) else { return }
+        expoApps.append(path)
+        if knowsInfo { readConfigurations.append(path) }
     }
 
-    /// Whether all Info.plists belong to apps of Expo that were read, and there are such apps.
+    /// Whether all Info.plists are in folders of apps of Expo, and there are such apps.
     var holdsExpoOnly: Bool {
-        let folders = readConfigurations.map(Paths.folder)
+        let folders = expoApps.map(Paths.folder)
         return !folders.isEmpty
             && infoPlists.allSatisfy { list in folders.contains { Paths.contains($0, list) } }
     }
@@ -175,7 +179,7 @@ struct FoundFiles {
     /// folders of projects.
     var sourcesOfOthers: [String] {
         let folders =
-            (tuistManifests + readConfigurations).map(Paths.folder) + podFolders + packageFolders
+            (tuistManifests + expoApps).map(Paths.folder) + podFolders + packageFolders
         guard !folders.isEmpty else { return [] }
         let read = projectFolders
         return sources.files.filter { file in

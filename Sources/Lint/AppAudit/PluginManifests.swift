@@ -62,11 +62,13 @@ struct PluginManifests {
     /// `nil` if none can be read, if it is of an app without Flutter and React Native, or if it
     /// does not tell which packages are of the same repository. Other packages are among them,
     /// since a manifest does not tell them apart, and what they bring along is not.
+    ///
+    /// The app's own modules beside `ios` are read otherwise, if that is told.
     static func plugins(
-        ofAppAbove ios: String, in manifests: [String] = ofPlugins
+        ofAppAbove ios: String, in manifests: [String] = ofPlugins, besidesModules: Bool = false
     ) -> [String: ModuleUses]? {
         guard let manifest = manifest(ofAppAbove: ios, in: manifests),
-            !holdsOwnPackages(manifest, beside: ios)
+            !holdsOwnPackages(manifest, beside: ios, besidesModules: besidesModules)
         else { return nil }
         return Dictionary(dependencies(in: manifest).map { ($0, uses(of: $0, $1)) }) {
             $0.union($1)
@@ -132,13 +134,12 @@ struct PluginManifests {
     /// Whether an app is one of several packages of a repository, of which a manifest does not tell
     /// which it takes from there, or has native modules of its own beside its folder `ios`.
     private static func holdsOwnPackages(
-        _ manifest: YAMLNode.Mapping, beside ios: String
+        _ manifest: YAMLNode.Mapping, beside ios: String, besidesModules: Bool
     ) -> Bool {
         let above = (1...4).map { Paths.join(ios, String(repeating: "../", count: $0)) }
         return manifest["resolution"] != nil
-            || ["../modules", "../pubspec_overrides.yaml"].contains {
-                FileTree.kind(of: Paths.join(ios, $0)) != nil
-            }
+            || !besidesModules && FileTree.kind(of: Paths.join(ios, "../modules")) != nil
+            || FileTree.kind(of: Paths.join(ios, "../pubspec_overrides.yaml")) != nil
             || above.contains { folder in
                 ["pnpm-workspace.yaml", "melos.yaml", "lerna.json"].contains {
                     FileTree.kind(of: Paths.join(folder, $0)) != nil

@@ -169,8 +169,10 @@ struct ExpoTests {
             #expect(try found("[\"./plugins/withTasks\"]", code) == [], "\(text)")
         }
         #expect(try found("[\"../other\"]") == [])
-        let many = (0..<40).map { "\"./plugins/withGradle\", \"./p\($0)\"" }
-        #expect(try found("[\(many.joined(separator: ", "))]", gradle) == [])
+        let many = Array(repeating: "\"./plugins/withGradle\"", count: 32)
+        #expect(try found("[\(many.joined(separator: ", "))]", gradle) == ["CF019 8:31"])
+        let more = many + ["\"./plugins/withGradle\""]
+        #expect(try found("[\(more.joined(separator: ", "))]", gradle) == [])
     }
 
     @Test("pushes that no mode and no plugin lets wake the app are found")
@@ -206,6 +208,22 @@ struct ExpoTests {
                     $0.reason.contains("was not read") && $0.rules.contains("CF001")
                 })
         }
+        for script in [
+            "module.exports = compose(withModes({ ios: { bundleIdentifier: 'a' } }));",
+            "const c = { ios: { infoPlist: {} } };\nc.plugins.push('onesignal-expo-plugin');",
+            "const c = { ios: { infoPlist: {} } };\nc.ios.infoPlist.UIBackgroundModes = modes;",
+            "const c = { ios: { infoPlist: {} } };\nObject.assign(c.ios, other);",
+            "const c = { ios: { infoPlist: {} } };\nmodule.exports = compose(withModes(c));",
+            "const c = { ios: { infoPlist: {} } };\nmodule.exports = applyModes(c);",
+        ] {
+            let files = ["app.config.js": script]
+            #expect(
+                try Self.found(files, package: package, sends: [.background]) == [], "\(script)")
+        }
+        let fixed = ["app.config.js": "const c = { ios: { infoPlist: {} } };\nexport default c;"]
+        #expect(
+            try Self.found(fixed, package: package, sends: [.background]).map { $0.prefix(5) }
+                == ["CF001"])
         let bare = [
             "app.json": "{ \"plugins\": [\"onesignal-expo-plugin\"], \"ios\": { "
                 + "\"bundleIdentifier\": \"a.b\" } }"
@@ -231,6 +249,9 @@ struct ExpoTests {
             let found = try Self.report(["app.json": json, path: handler]).findings
             #expect(found.map(\.diagnostic.rule) == ["CF003"], "\(path)")
         }
+        let clock = ["modules/clock/ios/Clock.swift": "let a = 1"]
+        let fetch = clock.merging(["app.json": Self.json("[\"fetch\"]")]) { $1 }
+        #expect(try Self.found(fetch) == ["CF019 8:31"])
     }
 
     @Test("an app of Expo says nothing of other apps in the tree")

@@ -73,6 +73,46 @@ struct GeneratorTests {
         #expect(try !isTold("plutil -insert UIBackgroundModes.0 -string fetch $INFOPLIST_PATH"))
     }
 
+    @Test("what an included file says of a target is merged into it")
+    func includedTarget() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            targets:
+              App:
+                type: application
+                platform: iOS
+                info: {path: I.plist, properties: {UIBackgroundModes: [remote-notification]}}
+                entitlements: {path: A.entitlements, properties: {aps-environment: production}}
+                postBuildScripts: [{script: "plutil -insert UIBackgroundModes.0 -string fetch a"}]
+            """, to: "base.yml")
+        let handler = AuditScopeTests.handler
+        try folder.write(
+            "application.registerForRemoteNotifications()\n" + handler, to: "App/A.swift")
+        func rules(_ more: String) throws -> [String] {
+            try folder.write(
+                """
+                name: App
+                include: [base.yml]
+                targets:
+                  App:
+                    sources: [App]
+                \(more)
+                """, to: "project.yml")
+            let audit = Audit(paths: [folder.path], sends: [.background])
+            return AuditScopeTests.rules(try audit.report()).filter { $0 != "CF030" }
+        }
+        #expect(try rules("") == [])
+        #expect(try rules("    info: {properties: {CFBundleDisplayName: X}}") == [])
+        let replacing = "    info: {properties: {\"UIBackgroundModes:REPLACE\": [audio]}}"
+        #expect(try rules(replacing) == ["CF001"])
+        // Lists are joined.
+        #expect(try rules("    info: {properties: {UIBackgroundModes: [audio]}}") == [])
+        try folder.write("targets: {App: {type: application, platform: iOS}}", to: "base.yml")
+        let audio = "    info: {path: I.plist, properties: {UIBackgroundModes: [audio]}}"
+        #expect(try rules(audio).contains("CF001"))
+    }
+
     @Test("what a pod lacks may be in the pods that it names")
     func pod() throws {
         let folder = try TestFolder()

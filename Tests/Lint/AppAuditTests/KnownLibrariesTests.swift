@@ -448,6 +448,11 @@ struct KnownLibrariesTests {
         #expect(other == presumed)
         let unlisted = KnownLibraries.uses(of: "Alamofire", from: "https://a.b/me/Alamofire")
         #expect(unlisted == .all)
+        let parse = "https://github.com/netreconlab/ParseSwift.git"
+        let ofParse = KnownLibraries.uses(ofProduct: nil, of: parse)
+        #expect(ofParse.contains(.likelyPushes) && !ofParse.contains(.likelyCalls))
+        let kotlin = KnownLibraries.uses(ofProduct: "Shared", of: "https://github.com/me/shared")
+        #expect(kotlin == .all)
         let firebase = "https://github.com/firebase/firebase-ios-sdk.git"
         #expect(KnownLibraries.uses(ofProduct: "FirebaseFirestore", of: firebase) == [])
         let messaging = KnownLibraries.uses(ofProduct: "FirebaseMessaging", of: firebase)

@@ -89,7 +89,11 @@ struct KotlinTests {
             target: "buildPhases = ( S, K );", source: source)
         try folder.write("", to: "settings.gradle")
         try folder.write("submit(BGAppRefreshTaskRequest(id))", to: Self.main)
-        for path in ["", "/App"] {
+        #expect(
+            try !AuditScopeTests.rules(Audit(paths: [folder.path]).report()).contains("CF052"))
+        for text in ["submit(BGAppRefreshTaskRequest(id))", "fun f() {}"] {
+            try folder.write(text, to: Self.main)
+            let path = "/App"
             let report = try Audit(paths: [folder.path + path]).report()
             #expect(!AuditScopeTests.rules(report).contains("CF052"), "\(path)")
         }

@@ -31,25 +31,47 @@ struct LocalPodTests {
             try Self.rules(Self.idle, podfile: "pod 'Kit', path: 'Kit/Kit.podspec'") == ["CF019"])
         let task = "let a: BGAppRefreshTask"
         #expect(try Self.rules(Self.idle.merging(["Kit/Classes/B.swift": task]) { $1 }) == [])
-        #expect(
-            try Self.rules(Self.idle.merging(["Kit/Example/B.swift": task]) { $1 }) == ["CF019"])
+        for path in ["Example/B.swift", "Classes/KitDemo/B.swift", "macOS/B.swift"] {
+            #expect(
+                try Self.rules(Self.idle.merging(["Kit/" + path: task]) { $1 }) == ["CF019"],
+                "\(path)")
+        }
     }
 
     @Test(
         "those that bring along other code may do anything",
         arguments: [
-            ("Kit/Kit.podspec", "s.vendored_frameworks = 'Sync.xcframework'"),
-            ("Kit/Kit.podspec", "s.dependency 'BackgroundWorker'"),
-            ("Kit/Kit.podspec", "s.prepare_command = 'make'"), ("Kit/Other.podspec", ""),
+            (
+                "Kit/Kit.podspec",
+                "s.source_files = 'Classes/*'\ns.vendored_frameworks = 'Sync.xcframework'"
+            ),
+            ("Kit/Kit.podspec", "s.source_files = 'Classes'\ns.dependency 'BackgroundWorker'"),
+            ("Kit/Kit.podspec", "s.source_files = 'Classes'\ns.prepare_command = 'make'"),
+            ("Kit/Kit.podspec", "s.source_files = files"), ("Kit/Other.podspec", ""),
             ("Kit/src/iosMain/A.kt", "fun f() {}"),
         ])
     func others(path: String, text: String) throws {
         #expect(try Self.rules(Self.idle.merging([path: text]) { $1 }) == [])
     }
 
+    @Test("one of binaries is not what Gradle builds elsewhere")
+    func besideGradle() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "App", settings: "INFOPLIST_KEY_UIBackgroundModes = \"fetch\";")
+        try folder.write(
+            "target 'App' do\n  pod 'Kit', :path => './Kit'\nend", to: "App/Podfile")
+        try folder.write("s.vendored_frameworks = 'Kit.xcframework'", to: "App/Kit/Kit.podspec")
+        try folder.write("", to: "settings.gradle")
+        try folder.write("fun f() {}", to: "shared/src/iosMain/kotlin/A.kt")
+        #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()) == [])
+    }
+
     @Test("a pod that names libraries of which none has tasks")
     func dependencies() throws {
-        let text = "s.dependency 'Alamofire/Core', '~> 5'\n# s.dependency 'BackgroundWorker'"
+        let text =
+            "s.source_files = 'Classes/**/*.{swift,h}', 'More/A.swift'\n"
+            + "s.dependency 'Alamofire/Core', '~> 5'\n# s.dependency 'BackgroundWorker'"
         #expect(try Self.rules(Self.idle.merging(["Kit/Kit.podspec": text]) { $1 }) == ["CF019"])
     }
 

@@ -24,6 +24,7 @@ struct OccasionTests {
             ("!UserDefaults.standard.bool(forKey: \"done\")", true),
             ("UserDefaults.standard.string(forKey: \"token\") == nil", true),
             ("a.isRegisteredForRemoteNotifications", true),
+            ("UserDefaults.standard.bool(forKey: \"isFirstLaunch\")", true),
             ("UserDefaults.standard.bool(forKey: \"wanted\")", false),
             ("UserDefaults.standard.value(forKey: \"wanted\") as? Bool == true", false),
         ])

@@ -17,6 +17,10 @@ struct ExpoProject {
     private let configuration: ScriptObject
     /// Whether the script may change the values of its object.
     private let changesValues: Bool
+    /// The plugins with their options, which are `nil` if there are none.
+    private let plugins: [(name: Located<String>, options: AppProperty?)]
+    /// The plugins of the app's own.
+    private let localPlugins: [Located<String>]
 
     /// The configuration that decides, among those beside each other: a script gets what
     /// `app.json` has, and need not use it.
@@ -39,7 +43,7 @@ struct ExpoProject {
             if base != nil || FileTree.kind(of: json) == nil {
                 configuration = configuration.spreading(base, named: Self.base)
             }
-            changesValues = Self.changesValues(path)
+            changesValues = Self.changesValues(path, configuration)
         } else {
             changesValues = false
         }
@@ -47,6 +51,8 @@ struct ExpoProject {
             ios["bundleIdentifier"] != nil || ios["infoPlist"] != nil
         else { return nil }
         self.configuration = configuration
+        plugins = Self.plugins(in: configuration)
+        localPlugins = plugins.map(\.name).filter { [".", "/"].contains($0.value.prefix(1)) }
         let name =
             ["name", "slug"].lazy.compactMap { configuration.root[$0]?.string }.first
             ?? Paths.name(of: folder)
@@ -79,19 +85,57 @@ struct ExpoProject {
     }
 
     /// Whether a script sets or adds to values, `config.ios.infoPlist.UIBackgroundModes.push(…)`,
-    /// or hands the object to a function for plugins: `withTasks({ … })`.
-    private static func changesValues(_ path: String) -> Bool {
+    /// or hands the object to a function, as for plugins: `withTasks({ … })`.
+    private static func changesValues(_ path: String, _ configuration: ScriptObject) -> Bool {
         guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes) else {
             return true
         }
-        let text = String(decoding: bytes, as: UTF8.self)
-        let calls = text.split { !$0.isLetter && $0 != "(" }.contains { word in
-            let name = word.prefix { $0 != "(" }
-            return word.contains("(") && name.hasPrefix("with")
-                && name.dropFirst(4).first?.isUppercase == true
+        var before = bytes.prefix(configuration.start)
+        func takeBlanks() { while before.last.map({ $0 <= 0x20 }) == true { before.removeLast() } }
+        func ends(with text: String) -> Bool {
+            before.suffix(text.utf8.count).elementsEqual(text.utf8)
         }
-        return calls
-            || [".UIBackgroundModes", "infoPlist[", "infoPlist."].contains(where: text.contains)
+        takeBlanks()
+        if ends(with: "(") {
+            before.removeLast()
+            takeBlanks()
+            guard ["=>", "return", "default", "="].contains(where: ends) else { return true }
+        } else if !["=", "return", "default"].contains(where: ends) {
+            return true
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if callsWrapper(text) { return true }
+        let values = [".ios", ".infoPlist", ".plugins", ".UIBackgroundModes"]
+        return text.contains("Object.assign") || text.contains("merge(")
+            || text.split(whereSeparator: \.isNewline).contains { line in
+                guard values.contains(where: line.contains) else { return false }
+                let plain = ["==", "=>", "!=", "<=", ">="].reduce(String(line)) {
+                    $0.replacing($1, with: "")
+                }
+                let left = plain.prefix { $0 != "=" }
+                return plain.contains("=") && values.contains(where: left.contains)
+                    || [".push(", ".unshift(", ".splice(", ".concat("].contains(
+                        where: line.contains)
+            }
+    }
+
+    /// Whether a script exports what a function returns, or calls one for plugins:
+    /// `module.exports = applyModes(config)`, `withTasks(config)`.
+    private static func callsWrapper(_ text: String) -> Bool {
+        let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "(" }
+        let wraps = words.contains { word in
+            word.split(separator: "(", omittingEmptySubsequences: false).dropLast().contains {
+                $0.hasPrefix("with") && $0.dropFirst(4).first?.isUppercase == true
+            }
+        }
+        return wraps
+            || ["module.exports =", "export default"].contains { start in
+                guard let range = text.firstRange(of: start) else { return false }
+                let rest = text[range.upperBound...].drop(while: \.isWhitespace)
+                let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+                return !name.isEmpty && !["function", "async"].contains(name)
+                    && rest.dropFirst(name.count).first == "("
+            }
     }
 
     /// The name that scripts have for what `app.json` has.
@@ -99,8 +143,9 @@ struct ExpoProject {
 
     private var ios: AppProperty? { configuration.root["ios"] }
 
-    /// The plugins with their options, which are `nil` if there are none.
-    private var plugins: [(name: Located<String>, options: AppProperty?)] {
+    private static func plugins(
+        in configuration: ScriptObject
+    ) -> [(name: Located<String>, options: AppProperty?)] {
         guard case .array(let elements) = configuration.root["plugins"]?.value else { return [] }
         return elements.compactMap { element in
             var parts = [element]
@@ -141,11 +186,7 @@ struct ExpoProject {
         configuration.root["plugins"].map { !configuration.isOpen(at: $0.place) } ?? true
     }
 
-    /// The plugins of the app's own. There are few in any app.
-    private var localPlugins: [Located<String>] {
-        plugins.map(\.name).filter { $0.value.hasPrefix(".") || $0.value.hasPrefix("/") }
-    }
-
+    /// The most plugins of an app's own that are read: there are few in any app.
     private static let localPluginLimit = 32
 
     /// Whether the text of a plugin of the app's own has one of some words, names further files, or
@@ -202,7 +243,7 @@ extension ExpoProject: ProjectDescription {
                 [".swift", ".m", ".mm"].contains(where: file.hasSuffix)
             })
         let modules = PluginManifests.plugins(
-            ofAppAbove: Paths.join(folder, "ios"), in: ["package.json"])
+            ofAppAbove: Paths.join(folder, "ios"), in: ["package.json"], besidesModules: true)
         if let modules {
             for (name, uses) in modules { list.addUnread(.package, name, uses: uses) }
         } else {

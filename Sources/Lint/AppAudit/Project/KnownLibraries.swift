@@ -28,7 +28,7 @@ enum KnownLibraries {
         // The framework of an app in Kotlin, which may do anything.
         let isKotlin =
             ["kmp", "composeapp", "multiplatform"].contains(where: name.contains)
-            || name == "shared"
+            || name.split(separator: " ").contains("shared")
         func tells(_ words: [String], _ whole: Set<String> = []) -> Bool {
             !isOwn
                 && (isKotlin || words.contains(where: name.contains)
@@ -78,14 +78,16 @@ enum KnownLibraries {
         "ensembles", "exponea", "firebase", "flybits", "freshchat", "getui", "gleap", "gtsdk",
         "harmony", "helpshift", "icecream", "infobip", "insider", "intercom", "intune", "iterable",
         "jcore",
-        "karte", "klaviyo", "kumulos", "leanplum", "linesdk", "localytics", "marketing", "messag",
-        "mindbox", "mixpanel", "moengage", "mparticle", "netmera", "nimsdk", "notif",
-        "onesignal", "optimove", "ortto", "pinpoint", "plotproject", "pubnub", "push", "pyze",
+        "karte", "klaviyo", "kumulos", "leanplum", "linesdk", "localytics", "magicbell",
+        "marketing", "messag",
+        "mindbox", "mixpanel", "mobilisten", "moengage", "mparticle", "netmera", "nimsdk", "notif",
+        "ometria", "onesignal", "optimove", "ortto", "pinpoint", "plotproject", "pubnub", "push",
+        "pyze",
         "quickblox",
         "radar", "reteno", "rongcloud", "sailthru", "salesforce", "selligent", "sendbird", "sinch",
         "smartech", "sqlite-data", "sqlitedata", "stream", "swrve", "sync", "talk", "taplytics",
         "tealium", "tencent", "tpns",
-        "tuikit", "twilio", "umeng", "vibes", "voice", "voip", "zendesk",
+        "tuikit", "twilio", "umeng", "vibes", "visilabs", "voice", "voip", "zendesk",
     ]
 
     /// Those of them that others have in their names.
@@ -128,8 +130,9 @@ enum KnownLibraries {
     static func uses(ofProduct product: String?, of address: String) -> ModuleUses {
         guard let repository = repository(address) else { return .all }
         guard let uses = packages[repository] else {
-            let name = repository[(repository.firstIndex(of: "/") ?? repository.startIndex)...]
-            return presumedUses(of: name + " " + (product ?? ""))
+            let name = address.split { "/:".contains($0) }.last ?? ""
+            let own = name.hasSuffix(".git") ? name.dropLast(4) : name
+            return presumedUses(of: own + " " + (product ?? ""))
         }
         guard let product else { return uses.reduce(into: []) { $0.formUnion($1.value) } }
         return uses[product] ?? uses[""] ?? .all

@@ -9,6 +9,8 @@ struct KotlinSources {
     let uses: ModuleUses
     /// The background tasks that they name.
     let observations: [SourceObservation]
+    /// The folder of their project.
+    let folder: String
 
     private static let settings = ["settings.gradle.kts", "settings.gradle"]
     /// The most folders from an app to the project around it.
@@ -37,9 +39,9 @@ struct KotlinSources {
 
     /// Reads those of the project of Gradle around a folder; `nil` if there is none, or it has no
     /// such files, or one cannot be read.
-    init?(around folder: String, _ tree: FileTree) {
+    init?(around app: String, _ tree: FileTree) {
         let above = (0...Self.depth).map {
-            Paths.join(folder, String(repeating: "../", count: $0))
+            Paths.join(app, String(repeating: "../", count: $0))
         }
         let root = above.first { folder in
             Self.settings.contains { FileTree.kind(of: Paths.join(folder, $0)) == .file }
@@ -63,6 +65,7 @@ struct KotlinSources {
         if words.isDisjoint(with: Self.pushWords) { uses.remove(.likelyPushes) }
         if words.isDisjoint(with: Self.callWords) { uses.remove(.likelyCalls) }
         self.uses = uses
+        folder = root
         self.observations = observations
     }
 

@@ -91,7 +91,7 @@ struct Pods {
 
     /// A pod that is built of the source files in its folder alone.
     struct Local {
-        /// The files, without those of tests and examples.
+        /// The files in the folders of its `source_files`, without those of tests and examples.
         let files: [String]
         /// The names of the pods that it depends on.
         let dependencies: [String]
@@ -111,20 +111,41 @@ struct Pods {
             else { return nil }
             let text = String(decoding: bytes, as: UTF8.self)
             guard !Self.others.contains(where: text.contains) else { return nil }
-            let skipped = ["Tests", "Example", "Examples", "Demo", "Sample", "Samples", "Pods"]
+            let roots = Self.literals(behind: "source_files", in: text).map { pattern in
+                let fixed = pattern.prefix { !"*{[?".contains($0) }
+                let isFolder = fixed.count == pattern.count || fixed.last == "/"
+                return Paths.join(
+                    folder, isFolder ? String(fixed) : Paths.folder(of: String(fixed)))
+            }
             files = all.filter { file in
                 let relative =
                     file.hasPrefix(folder + "/") ? file.dropFirst(folder.count) : file[...]
                 return [".swift", ".m", ".mm"].contains(where: file.hasSuffix)
-                    && !relative.split(separator: "/").contains { skipped.contains(String($0)) }
+                    && roots.contains { Paths.contains($0, file) }
+                    && !relative.split(separator: "/").dropLast().contains(where: Self.isOfOthers)
             }
             guard !files.isEmpty else { return nil }
-            dependencies = text.split(whereSeparator: \.isNewline).compactMap { line in
+            dependencies = Self.literals(behind: "dependency", in: text, most: 1)
+                .map { String($0.prefix { $0 != "/" }) }
+        }
+
+        /// Whether a folder has tests or examples, by its name: `Tests`, `example`, `iOS Demo`.
+        private static func isOfOthers(_ folder: Substring) -> Bool {
+            let kinds = ["Test", "Tests", "Example", "Examples", "Demo", "Sample", "Samples"]
+            return kinds.contains { folder.hasSuffix($0) || folder.lowercased() == $0.lowercased() }
+        }
+
+        /// The literals in the lines of a podspec that have a word outside of comments.
+        private static func literals(
+            behind word: String, in text: String, most: Int = .max
+        ) -> [String] {
+            text.split(whereSeparator: \.isNewline).flatMap { line -> [String] in
                 let code = line.prefix { $0 != "#" }
                 let parts = code.split(
                     omittingEmptySubsequences: false, whereSeparator: { $0 == "'" || $0 == "\"" })
-                guard parts.count > 2, parts[0].contains("dependency") else { return nil }
-                return String(parts[1].prefix { $0 != "/" })
+                guard parts.count > 2, parts[0].contains(word) else { return [] }
+                return zip(parts.indices, parts).filter { !$0.0.isMultiple(of: 2) }.prefix(most)
+                    .map { String($0.1) }
             }
         }
     }

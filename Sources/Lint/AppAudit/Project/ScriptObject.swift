@@ -7,6 +7,8 @@ import PayloadRules
 struct ScriptObject {
     /// The object.
     var root: AppProperty
+    /// The offset of its brace in the script, or of that of the object around it.
+    let start: Int
     /// The pointers of the objects and lists that have more than their literal members, and what
     /// they spread in front of these: `base` of `...base`. It is empty for a value that is no
     /// literal, and has an empty text for what is spread behind members, which it replaces.
@@ -91,7 +93,7 @@ private struct ScriptObjectReader {
             let start = cursor
             open = [:]
             if let root = container(AppPlace(file: file, cursor.position), depth: 0) {
-                return ScriptObject(root: root, open: open)
+                return ScriptObject(root: root, start: start.offset, open: open)
             }
             cursor = start
             step()

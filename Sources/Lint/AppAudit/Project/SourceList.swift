@@ -12,6 +12,8 @@ struct SourceList {
     private(set) var unread = UnreadSources()
     /// What words show of them.
     private(set) var observations: [SourceObservation] = []
+    /// The folders of the projects of Gradle whose Kotlin is among them.
+    private(set) var kotlinFolders: Set<String> = []
     /// The names in the manifests of the packages whose files are among them: their modules, and
     /// those of packages that they name, which are unread or known otherwise.
     private(set) var packageNames: Set<String> = []
@@ -84,6 +86,7 @@ struct SourceList {
         let kotlin = tree.kotlinSources(around: folder)
         addUnread(kind, name, uses: kotlin?.uses ?? .all)
         observations += kotlin?.observations ?? []
+        if let kotlin { kotlinFolders.insert(kotlin.folder) }
     }
 
     /// Adds the files of the pods beside the project, and records those that are not known, or that
@@ -99,7 +102,11 @@ struct SourceList {
                 continue
             }
             guard let pod = Pods.Local(in: folder, tree) else {
-                addKotlin(.pod, name, around: folder, tree)
+                if tree.files(below: folder).contains(where: { $0.hasSuffix(".kt") }) {
+                    addKotlin(.pod, name, around: folder, tree)
+                } else {
+                    addUnread(.pod, name, uses: uses)
+                }
                 continue
             }
             add(pod.files)

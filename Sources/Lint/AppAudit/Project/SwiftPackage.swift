@@ -42,7 +42,11 @@ struct SwiftPackage {
         }
         self.literals = literals
         localPackages = local
-        // What is built already may do anything.
+        // What is built already may do anything, but for tools of the build.
+        holdsBinary =
+            holdsBinary
+            && (literals.contains { $0.contains(".xcframework") }
+                || !literals.contains { $0.contains(".artifactbundle") })
         let binaries = holdsBinary ? [(name: Paths.name(of: folder), uses: ModuleUses.all)] : []
         self.remote =
             binaries

@@ -62,7 +62,7 @@ struct UnreadScripts {
     ) -> [AuditReport.Unjudged] {
         let folders =
             found.projectFolders.compactMap(folderOfScripts)
-            + found.readConfigurations.map(Paths.folder)
+            + found.expoApps.map(Paths.folder)
         guard !folders.isEmpty || !hasTargets else { return [] }
         let files = found.sources.scripts.filter { file in
             !hasTargets || folders.contains { Paths.contains($0, file) }

@@ -375,21 +375,40 @@ extension XcodeGenProject: ProjectDescription {
     }
 
     func runsScript(naming word: String, for target: XcodeTarget) -> Bool {
-        ["preBuildScripts", "postCompileScripts", "postBuildScripts"].contains { key in
-            value(key, of: target)?.elements.contains { script in
+        let layers = layers(of: target)
+        return ["preBuildScripts", "postCompileScripts", "postBuildScripts"].contains { key in
+            layers.flatMap { $0[key]?.elements ?? [] }.contains { script in
                 script.members.contains {
                     $0.value.text?.lowercased().contains(word) == true
                 }
-            } == true
+            }
         }
     }
 
     func generated(_ kind: AuditReport.FileKind, of target: XcodeTarget) -> AppProperties? {
         let key = kind == .entitlements ? "entitlements" : "info"
-        guard let list = value(key, of: target), let properties = list["properties"] else {
-            return nil
+        let lists = layers(of: target).compactMap { $0[key]?["properties"] }
+        guard let nearest = lists.first else { return nil }
+        var members: [String: AppProperty] = [:]
+        var replaced: Set<String> = []
+        for (key, value) in lists.flatMap(\.members) {
+            let replaces = key.hasSuffix(Self.replacement)
+            let name = replaces ? String(key.dropLast(Self.replacement.count)) : key
+            guard !replaced.contains(name) else { continue }
+            members[name] = members[name].map { Self.merged($0, value.property) } ?? value.property
+            if replaces { replaced.insert(name) }
         }
-        let members = properties.members.map { ($0.key, $0.value.property) }
-        return AppProperties(Dictionary(members) { $1 }, at: properties.place)
+        return AppProperties(members, at: nearest.place)
+    }
+
+    /// The end of the name of a value that what it is merged onto has no part in.
+    private static let replacement = ":REPLACE"
+
+    /// A value with what it is merged onto: XcodeGen joins lists.
+    private static func merged(_ near: AppProperty, _ far: AppProperty) -> AppProperty {
+        guard case .array(let own) = near.value, case .array(let others) = far.value else {
+            return near
+        }
+        return AppProperty(.array(others + own), at: near.place)
     }
 }

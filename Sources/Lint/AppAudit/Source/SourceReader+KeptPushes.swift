@@ -34,12 +34,13 @@ extension SourceReader {
     private func keepsPush(
         _ body: Range<Int>, _ names: Set<String>, _ seen: inout Set<Int>
     ) -> Bool {
+        guard seen.insert(body.lowerBound).inserted else { return false }
         let logs = body.filter { isCertainLog($0) }.map { text.content(ofBracket: $0 + 1) }
         let reads = body.contains { index in
             names.contains(text.tokens[index].text) && !text.isLabel(index)
                 && !logs.contains { $0.contains(index) }
         }
-        guard reads, seen.insert(body.lowerBound).inserted else { return false }
+        guard reads else { return false }
         let showsNotification = body.contains {
             text.tokens[$0].isName("UNNotificationRequest")
         }

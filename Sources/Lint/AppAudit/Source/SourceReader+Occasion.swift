@@ -94,9 +94,15 @@ extension SourceReader {
     /// Whether a condition asks for what the user has switched on: `defaults.bool(forKey: wanted)`.
     private func asksForSetting(_ range: Range<Int>) -> Bool {
         let words = range.prefix(AuditLimits.headWords)
+        // `isFirstLaunch`, `needsRegistration`
+        let occasions = [
+            "first", "need", "should", "once", "launch", "install", "fresh", "initial",
+        ]
         return !isNegated(range)
-            && !words.contains {
-                ["nil", "isRegisteredForRemoteNotifications"].contains(text.tokens[$0].text)
+            && !words.contains { word in
+                let name = text.tokens[word].text.lowercased()
+                return ["nil", "isregisteredforremotenotifications"].contains(name)
+                    || occasions.contains(where: name.contains)
             }
             && words.contains { word in
                 ["bool", "boolForKey"].contains(text.tokens[word].text)
