@@ -40,7 +40,8 @@ struct ProjectReader {
 
     private var targets: [XcodeTarget] { project.targets.filter { $0.role != .other } }
 
-    /// Whether it is built of a description that tells its Info.plist, as far as it is its own.
+    /// Whether its Info.plist is known, as far as the configuration of an app of Expo tells it;
+    /// always true of other projects, whose files tell it.
     var knowsInfo: Bool {
         !isOfExpo || targets.contains { project.generated(.infoPlist, of: $0) != nil }
     }

@@ -83,7 +83,11 @@ struct Pods {
     private mutating func uses(ofPod pod: String, at path: String) -> ModuleUses {
         let place = Paths.join(folder, path)
         let own = path.hasSuffix(".podspec") ? Paths.folder(of: place) : place
-        if !path.hasPrefix("/"), !Paths.contains(own, folder), FileTree.kind(of: own) == .folder {
+        // A path such as `../` tells so by itself, wherever the audit runs.
+        let isAround =
+            Paths.contains(own, folder)
+            || Paths.normalised(path).split(separator: "/").allSatisfy { $0 == ".." || $0 == "." }
+        if !path.hasPrefix("/"), !isAround, FileTree.kind(of: own) == .folder {
             folders[pod] = own
         }
         return .all
