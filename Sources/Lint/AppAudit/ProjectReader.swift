@@ -102,7 +102,7 @@ struct ProjectReader {
         let files = ownSources
         let isGone = files.contains { file in
             FileTree.kind(of: FileTree.place(of: file)) == nil
-                && !file.lowercased().contains("generated") && !FileLibrary.isGenerated(file)
+                && !file.lowercased().contains("generated") && !SourceList.isGenerated(file)
         }
         guard isGone, let reader = ProjectReader(path, library),
             Set(reader.targetNames) == Set(targetNames),
@@ -148,7 +148,9 @@ struct ProjectReader {
         }
         .map { configuration in
             let bundles = chosen.filter {
-                project.configurations(of: $0).contains(configuration)
+                let all = project.configurations(of: $0)
+                return all.contains(configuration)
+                    && (!configurations.isEmpty || !project.passesOver(configuration, of: all))
             }
             .compactMap { bundle($0, configuration, sources[$0.id], identifiers[$0.id]) }
             return AppFacts(configuration: configuration, bundles: bundles)
@@ -163,10 +165,8 @@ struct ProjectReader {
         let settings = project.settings(
             of: target, in: configuration, files: library.settingsFiles)
         let place = project.settingsPlace(of: target, in: configuration)
-        let platform = Self.platform(settings)
-        guard platform != .iOS || !Self.isForMac(target, configuration, settings) else {
-            return nil
-        }
+        let platform = Self.platform(target, settings)
+        guard !Self.isCatalyst(target, configuration, settings, platform) else { return nil }
         let info = info(of: target, settings, place)
         let hosts = hosts(of: target)
         var bundle = AppFacts.Bundle(
@@ -323,13 +323,16 @@ struct ProjectReader {
 
     // MARK: Platform
 
-    private static func platform(_ settings: BuildSettings) -> AppPlatform? {
-        let kit = settings.text("SDKROOT")?.value ?? ""
-        let supported = settings.list("SUPPORTED_PLATFORMS").map(\.value)
-        // A multi-platform target counts as an iOS app, which pushes wake. Supported platforms take
-        // precedence over the SDK, which may be inherited from the project.
-        if supported.contains("iphoneos") { return .iOS }
-        for name in supported + [kit] {
+    private static func platform(_ target: XcodeTarget, _ settings: BuildSettings) -> AppPlatform? {
+        let platforms = settings.platforms
+        // A multi-platform target counts as an iOS app, which pushes wake.
+        if platforms.contains("iphoneos") {
+            let isOfMac =
+                platforms.contains("macosx") && settings.text("SDKROOT")?.value == "macosx"
+                && says("mac", target, settings)
+            return isOfMac ? .macOS : .iOS
+        }
+        for name in platforms + [settings.text("SDKROOT")?.value ?? ""] {
             switch name {
             case "iphoneos", "iphonesimulator": return .iOS
             case "macosx": return .macOS
@@ -342,18 +345,31 @@ struct ProjectReader {
         return nil
     }
 
-    /// Whether a target with Mac Catalyst support is for macOS only: its name or its files say so,
-    /// so that another target builds the iOS app, or a configuration is for Developer ID, which
-    /// signs macOS apps.
-    private static func isForMac(
-        _ target: XcodeTarget, _ configuration: String, _ settings: BuildSettings
+    /// Whether what is built is the Mac Catalyst variant of an iOS app alone: the name of the
+    /// target or its files say so, so that another target builds the iOS app, macOS is all that it
+    /// supports, or a configuration is for Developer ID, which signs macOS apps.
+    private static func isCatalyst(
+        _ target: XcodeTarget, _ configuration: String, _ settings: BuildSettings,
+        _ platform: AppPlatform?
     ) -> Bool {
-        if configuration.lowercased().filter(\.isLetter).contains("developerid") { return true }
-        guard settings.text("SUPPORTS_MACCATALYST")?.value == "YES" else { return false }
+        let isPossible = settings.text("SUPPORTS_MACCATALYST")?.value == "YES"
+        switch platform {
+        case .iOS:
+            return configuration.lowercased().filter(\.isLetter).contains("developerid")
+                || isPossible && says("catalyst", target, settings)
+        case .macOS: return isPossible && settings.text("SDKROOT")?.value != "macosx"
+        default: return false
+        }
+    }
+
+    /// Whether the name of a target or its files say something, in lowercase letters.
+    private static func says(
+        _ word: String, _ target: XcodeTarget, _ settings: BuildSettings
+    ) -> Bool {
         let files = ["INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS"].compactMap {
             settings.text($0)?.value
         }
-        return ([target.name] + files).contains { $0.lowercased().contains("catalyst") }
+        return ([target.name] + files).contains { $0.lowercased().contains(word) }
     }
 
     private static func deploymentTarget(

@@ -28,7 +28,7 @@ struct AuditTests {
     ])
 
     /// A project on disk whose app is in order but for what the settings change.
-    private static func project(
+    static func project(
         app: String = SampleProject.generatedInfo, release: String = "", extension: String = "",
         entitlements: String = entitlements
     ) throws -> TestFolder {
@@ -82,24 +82,6 @@ struct AuditTests {
             paths: [folder.path], sends: [.background], configurations: ["Debug"]
         ).report()
         #expect(!Self.rules(debug).contains("CF001"))
-    }
-
-    @Test("what a build for the Mac says of an iOS app is let be")
-    func macBuilds() throws {
-        let lacking = "INFOPLIST_KEY_UIBackgroundModes = fetch;"
-        func rules(_ folder: TestFolder) throws -> Set<String> {
-            Set(Self.rules(try Audit(paths: [folder.path], sends: [.background]).report()))
-        }
-        #expect(try rules(Self.project(release: lacking)).contains("CF001"))
-        let catalyst = lacking + "SUPPORTS_MACCATALYST = YES; "
-        #expect(try rules(Self.project(release: catalyst)).contains("CF001"))
-        let named = catalyst + "CODE_SIGN_ENTITLEMENTS = \"App/Catalyst.entitlements\";"
-        #expect(try !rules(Self.project(release: named)).contains("CF001"))
-        let folder = try Self.project(release: lacking)
-        let project = SampleProject.text(app: SampleProject.generatedInfo, release: lacking)
-            .replacing("name = Release", with: "name = \"Developer ID\"")
-        try folder.write(project, to: "App.xcodeproj/project.pbxproj")
-        #expect(try !rules(folder).contains("CF001"))
     }
 
     @Test("an Info.plist of its own, with build settings put in, and an entitlement missing")

@@ -57,6 +57,17 @@ struct BuildSettingsTests {
         let both = Self.settings(
             layer, ["SDKROOT": "macosx", "SUPPORTED_PLATFORMS": "macosx iphoneos"])
         #expect(both.text("F")?.value == "device")
+        #expect(Self.settings(layer, ["SUPPORTED_PLATFORMS": "macosx"]).text("G")?.value == "mac")
+    }
+
+    @Test("the SDK counts where it is set nearer to the target than what is supported")
+    func platforms() {
+        let project = ["SDKROOT": "iphoneos", "SUPPORTED_PLATFORMS": "iphoneos iphonesimulator"]
+        #expect(Self.settings(project).platforms == ["iphoneos", "iphonesimulator"])
+        #expect(Self.settings(project, ["SDKROOT": "macosx"]).platforms == ["macosx"])
+        #expect(Self.settings(project, ["SDKROOT": "auto"]).platforms.count == 2)
+        #expect(Self.settings(["SDKROOT": "watchos"]).platforms == ["watchos"])
+        #expect(Self.settings([:]).platforms == [])
     }
 
     @Test("settings that name each other in a circle, or grow without end, come to an end")

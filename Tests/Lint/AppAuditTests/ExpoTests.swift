@@ -185,7 +185,7 @@ struct ExpoTests {
                 ["app.json": Self.json(modes, plugins: plugins)], package: package,
                 sends: [.background])
         }
-        #expect(try found("[\"audio\"]", "[]") == ["CF001 8:30"])
+        #expect(try found("[\"audio\"]", "[]") == ["CF001 8:30", "CF030 8:31"])
         #expect(try found("[\"remote-notification\"]", "[]") == [])
         #expect(try found("[]", "[\"expo-notifications\"]") == ["CF001 8:30"])
         let option = "{ \"enableBackgroundRemoteNotifications\": true }"
@@ -258,7 +258,7 @@ struct ExpoTests {
     func others() throws {
         let folder = try TestFolder()
         try folder.write(Self.package, to: "mobile/package.json")
-        try folder.write(Self.json("[\"audio\"]"), to: "mobile/app.json")
+        try folder.write(Self.json("[]"), to: "mobile/app.json")
         try folder.write("let task: BGAppRefreshTask", to: "mobile/native/A.swift")
         try folder.write("class MainActivity {}", to: "mobile/android/MainActivity.kt")
         let info = XML.dictionary([

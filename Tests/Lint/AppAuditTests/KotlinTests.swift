@@ -167,4 +167,69 @@ struct KotlinTests {
         try folder.write("BGAppRefreshTaskRequest(id)", to: Self.main)
         #expect(AuditScopeTests.rules(try Audit(paths: [folder.path]).report()) == [])
     }
+
+    @Test("the script that builds it may be a list of lines")
+    func scriptLines() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "App",
+            settings: "INFOPLIST_KEY_UIBackgroundModes = location;",
+            objects: """
+                K = { isa = PBXShellScriptBuildPhase;
+                  shellScript = ("cd ..", "./gradlew :shared:embedAndSign"); };
+                """, target: "buildPhases = ( S, K );")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.unjudged.map(\.reason) == ["1 project (Gradle) was not read"])
+    }
+
+    @Test(
+        "a mode for what neither Swift nor Kotlin has is found",
+        arguments: [
+            ("location", "fun f() {}", ["CF030"]),
+            ("location", "val manager = CLLocationManager()", []),
+            ("location", "import dev.jordond.compass.Place", []),
+            ("bluetooth-central", "val manager = CLLocationManager()", ["CF030"]),
+            ("bluetooth-central", "val manager = CBCentralManager()", []),
+            ("audio", "val player = AVPlayer()", []),
+        ])
+    func features(modes: String, text: String, found: [String]) throws {
+        #expect(try Self.rules(modes: modes, kotlin: [Self.main: text]) == found)
+    }
+
+    private static let request = "val r = BGAppRefreshTaskRequest(\"a\")\n"
+    private static let call = "BGTaskScheduler.sharedScheduler.submitTaskRequest("
+
+    @Test(
+        "the error of a submission that is dropped",
+        arguments: [
+            "fun f() {\n  S(r, null)\n}", "fun f() {\n  S(r, error = null)\n  log()\n}",
+            "fun f() {\n  try {\n    S(r, null)\n  } catch (e: Exception) { log(e) }\n}",
+            "fun f(): Unit {\n  if (isOn) {\n    S(r, error = null,)\n  }\n}",
+            "fun f() {\n  scope.launch {\n    S(r, null)\n    log()\n  }\n}",
+        ])
+    func droppedErrors(text: String) throws {
+        let text = Self.request + text.replacing("S(", with: Self.call)
+        let report = try Self.report(kotlin: [Self.main: text])
+        let found = report.findings.filter { $0.diagnostic.rule == "CF039" }
+        #expect(found.count == 1)
+        let only = try #require(found.first)
+        #expect(only.file.hasSuffix(Self.main) && only.diagnostic.line > 1)
+    }
+
+    @Test(
+        "the error of a submission that somebody may look at",
+        arguments: [
+            "fun f() = S(r, null)", "fun f(): Boolean {\n  return S(r, null)\n}",
+            "fun f() {\n  val ok = S(r, null)\n  log(ok)\n}",
+            "fun f() {\n  if (!S(r, null)) log()\n}", "fun f() {\n  S(r, error.ptr)\n}",
+            "fun f() {\n  val ok = try {\n    S(r, null)\n  } catch (e: Exception) { false }\n}",
+            "fun f() {\n  val ok = run {\n    S(r, null)\n  }\n}",
+            "fun f() = run {\n  S(r, null)\n}", "fun f() {\n  log(\n    S(r, null)\n  )\n}",
+            "fun f() {\n  S(r, null)\n    .also { log(it) }\n}",
+            "// S(r, null)", "fun f(isOn: Boolean) =\n  if (isOn)\n    S(r, null)\n  else true",
+        ])
+    func seenErrors(text: String) throws {
+        let text = Self.request + text.replacing("S(", with: Self.call)
+        #expect(try !Self.rules(kotlin: [Self.main: text]).contains("CF039"), "\(text)")
+    }
 }

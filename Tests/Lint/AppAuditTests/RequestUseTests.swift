@@ -125,7 +125,7 @@ struct RequestUseTests {
         arguments: [
             "try? S", "_ = try? S", "queue.async { try? S }", "Task { try? S }",
             "r.earliestBeginDate = date\ntry? S\nlog()", "r.delay = 60\ntry? S",
-            "if ready { try? S }", "let s = [a]\ntry? S; log()",
+            "if ready { try? S }", "let s = [a]\ntry? S; log()", "do { try S } catch {}",
         ])
     func droppedErrors(body: String) {
         #expect(Self.submissions("func f() {\n\(body)\n}") == [.droppedSubmitError])
@@ -141,7 +141,7 @@ struct RequestUseTests {
             "note(1, try? S)", "let x = isOn ? try? S : nil", "try? S ?? log()",
             "let f = { try? S }",
             "[r].map { try? S }", "try? S\n    .map { log() }", "return\ntry? S",
-            "do { try S } catch { cancel()\ntry? S }", "do { try S } catch {}",
+            "do { try S } catch { cancel()\ntry? S }",
         ])
     func doubtfulErrors(body: String) {
         #expect(Self.submissions("func f() {\n\(body)\n}") == [.ignoredSubmitError])

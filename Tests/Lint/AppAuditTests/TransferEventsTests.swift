@@ -136,7 +136,7 @@ struct TransferEventsTests: SourceFaultSuite {
             + "try BGTaskScheduler.shared.submit(r)\n}\n"
         for call in ["try? next(d)", "try? self.next(d)", "try? Self.next(d)"] {
             #expect(
-                Self.faults(own + "func f() { \(call) }") == [.ignoredSubmitError], "\(call)")
+                Self.faults(own + "func f() { \(call) }") == [.droppedSubmitError], "\(call)")
         }
         for call in [
             "do { try next(d) } catch { log(error) }", "try next(d)", "try? other.next(d)",

@@ -7,18 +7,28 @@ import PayloadRules
 struct BuildSettings {
     private let layers: [[String: AppProperty]]
     private let builtIn: [String: String]
-    /// Whether an iOS device is the destination, whose conditions override what is there for all.
-    private var isForDevice = false
+    /// The SDK of the destination, whose conditions override what is there for all.
+    private var destination: String?
 
     /// Creates settings from layers, the lowest first.
     init(layers: [[String: AppProperty]], builtIn: [String: String] = [:]) {
         self.layers = layers
         self.builtIn = builtIn
-        let supported = list("SUPPORTED_PLATFORMS").map(\.value)
-        isForDevice =
-            supported.isEmpty
-            ? ["iphoneos", "auto", nil].contains(text("SDKROOT")?.value)
-            : supported.contains("iphoneos")
+        let platforms = platforms
+        destination =
+            platforms.isEmpty || platforms.contains("iphoneos")
+            ? "iphoneos" : platforms == ["macosx"] ? "macosx" : nil
+    }
+
+    /// The names of the platforms: those that are supported or, if it is set nearer to the target
+    /// or nothing says what is, that of the SDK; empty if that is unknown.
+    var platforms: [String] {
+        let kit = setting("SDKROOT", below: layers.count)?.layer ?? -1
+        let supported = setting("SUPPORTED_PLATFORMS", below: layers.count)?.layer ?? -1
+        guard kit > supported, let name = text("SDKROOT")?.value, name != "auto" else {
+            return list("SUPPORTED_PLATFORMS").map(\.value)
+        }
+        return [name]
     }
 
     /// Whether all settings files exist.
@@ -62,7 +72,7 @@ struct BuildSettings {
     ) -> (property: AppProperty, layer: Int)? {
         for index in layers.indices.prefix(layer).reversed() {
             let property =
-                onDevice(name, in: layers[index]) ?? layers[index][name]
+                atDestination(name, in: layers[index]) ?? layers[index][name]
                 ?? conditional(name, in: layers[index])
             if let property {
                 return (property, index)
@@ -71,10 +81,10 @@ struct BuildSettings {
         return nil
     }
 
-    /// A setting for devices, which Xcode prefers to one without a condition.
-    private func onDevice(_ name: String, in layer: [String: AppProperty]) -> AppProperty? {
-        guard isForDevice else { return nil }
-        return layer[name + "[sdk=iphoneos*]"] ?? layer[name + "[sdk=iphoneos]"]
+    /// A setting for the destination, which Xcode prefers to one without a condition.
+    private func atDestination(_ name: String, in layer: [String: AppProperty]) -> AppProperty? {
+        guard let destination else { return nil }
+        return layer[name + "[sdk=\(destination)*]"] ?? layer[name + "[sdk=\(destination)]"]
     }
 
     /// A setting with a condition on the platform, if there is no unconditional one. Devices are

@@ -10,6 +10,9 @@ protocol ProjectDescription {
     /// The names of a target's build configurations, in order.
     func configurations(of target: XcodeTarget) -> [String]
 
+    /// Whether one of these configurations is one that nobody builds.
+    func passesOver(_ configuration: String, of all: [String]) -> Bool
+
     /// The build settings of a target in one configuration.
     func settings(
         of target: XcodeTarget, in configuration: String, files: SettingsFiles
@@ -38,14 +41,26 @@ protocol ProjectDescription {
     func generated(_ kind: AuditReport.FileKind, of target: XcodeTarget) -> AppProperties?
 }
 
+extension ProjectDescription {
+    func passesOver(_ configuration: String, of all: [String]) -> Bool { false }
+}
+
 extension XcodeProject: ProjectDescription {
+    func passesOver(_ configuration: String, of all: [String]) -> Bool {
+        schemes.passOver(configuration, of: all)
+    }
+
     func changesEntitlements(of target: XcodeTarget) -> Bool {
         runsScript(naming: "entitlements", for: target)
     }
 
     func runsScript(naming word: String, for target: XcodeTarget) -> Bool {
-        objects(target.object, "buildPhases").contains {
-            $0["shellScript"]?.string?.lowercased().contains(word) == true
+        objects(target.object, "buildPhases").contains { phase in
+            guard let script = phase["shellScript"] else { return false }
+            // Its lines are one text, or an array of them.
+            return ([script.string].compactMap { $0 } + script.strings.map(\.value)).contains {
+                $0.lowercased().contains(word)
+            }
         }
     }
 

@@ -63,6 +63,18 @@ struct SourceList {
             }
     }
 
+    /// Whether Flutter or Expo writes a source file to hand the app to its plugins, which are pods.
+    static func isRegistrant(_ path: String) -> Bool {
+        ["GeneratedPluginRegistrant", "ExpoModulesProvider"].contains(Paths.stem(of: path))
+    }
+
+    /// Whether a tool writes a source file, by its name: `GeneratedPluginRegistrant.m`,
+    /// `R.generated.swift`, `api.pb.swift`.
+    static func isGenerated(_ path: String) -> Bool {
+        let name = Paths.stem(of: path).lowercased()
+        return name.contains("generated") || name.hasSuffix(".pb") || name.hasSuffix(".grpc")
+    }
+
     /// Marks the files that are added from now on as shared with other targets: packages and
     /// frameworks.
     mutating func beginShared() { own = own ?? Set(files) }

@@ -133,10 +133,9 @@ extension XcodeProject {
     /// Records the inputs that CocoaPods, Flutter or Kotlin add, which only the project's settings
     /// and scripts show.
     private func noteOthers(of target: XcodeTarget, in list: inout SourceList, _ tree: FileTree) {
-        let buildsKotlin = objects(target.object, "buildPhases").contains {
-            $0["shellScript"]?.string?.contains("gradlew") == true
+        if runsScript(naming: "gradlew", for: target) {
+            list.addKotlin(.project, "Gradle", around: folder, tree)
         }
-        if buildsKotlin { list.addKotlin(.project, "Gradle", around: folder, tree) }
         if podfileFolder(naming: target) != nil { list.add(pods(of: target), tree) }
         for configuration in configurationObjects(of: target.object) {
             guard

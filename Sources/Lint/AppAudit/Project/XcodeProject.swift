@@ -26,6 +26,7 @@ struct XcodeProject {
     /// The folders of local Swift packages.
     private(set) var localPackages: [String] = []
     let memory = Memory()
+    let schemes: SharedSchemes
 
     /// Cached results, because a project refers to the same files for many targets.
     final class Memory {
@@ -41,6 +42,7 @@ struct XcodeProject {
     ) throws(ReadingFailure) {
         self.file = file
         self.name = name
+        schemes = SharedSchemes(in: Paths.folder(of: file))
         guard case .dictionary(let objects)? = list["objects"]?.value,
             let rootID = list["rootObject"]?.string, let root = objects[rootID]
         else {

@@ -391,7 +391,7 @@ extension SourceReader {
     static func isIdle(_ name: String) -> Bool {
         if idleCalls.contains(name) { return true }
         let words = nameParts(name)
-        if words.contains("log") || words.first == "track"
+        if words.contains("log") || words.last == "print" || words.first == "track"
             || ["assert", "precondition", "dispatchPrecondition", "uuid"]
                 .contains(where: name.hasPrefix)
         {

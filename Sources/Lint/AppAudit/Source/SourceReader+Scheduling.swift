@@ -319,9 +319,9 @@ extension SourceReader {
         } else if text.sees("try", "?", at: start - 2) {
             see(.fault(dropped(by: start - 2, index)), at: index)
         } else if isCaughtByNothing(index) {
-            see(.fault(.ignoredSubmitError), at: index)
+            see(.fault(.droppedSubmitError), at: index)
         } else if let call = ignoringCall(of: index) {
-            see(.fault(.ignoredSubmitError), at: call)
+            see(.fault(.droppedSubmitError), at: call)
         }
         if text.isObjectiveC,
             let open = text.tokens.indices[..<index].last(where: {

@@ -166,7 +166,7 @@ extension AppRules {
             faults(facts, &findings, .idleExpiration)
             let message = "the expiration handler ends the task, and leaves its work running"
             faults(facts, &findings, .taskLeftRunning, message)
-            faults(facts, &findings, .bareExpiration, message, severity: .note)
+            faults(facts, &findings, .bareExpiration, message)
         },
         AppRule(
             "CF038", .note, "the handler of a refresh task asks for no further one",

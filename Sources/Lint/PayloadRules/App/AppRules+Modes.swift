@@ -32,18 +32,27 @@ extension AppRules {
                             listed, of: app, sends: facts.pushes(to: app), &findings)
                         continue
                     }
-                    guard !mode.featureNames.isEmpty, app.lacks(.features, { $0 == .feature(mode) })
-                    else {
-                        continue
-                    }
-                    findings.report(
+                    // A library of which only the name is known is taken to have what it tells of.
+                    guard let uses = mode.likelyUses, app.lacks(uses, { $0 == .feature(mode) }),
+                        app.platform != .macOS, mode != .audio || !app.shows(isHeard),
+                        // Rule CF015 covers it.
+                        mode != .pushToTalk || app.entitlement(talkKey).placeIfNotTrue == nil
+                    else { continue }
+                    findings.suspect(
                         app, at: listed.place,
                         "no source text uses what the background mode `\(mode.rawValue)` is for",
-                        severity: .note)
+                        fix: app.sources?.unread.contains(.features) == true
+                            ? "Remove the mode unless code that was not read uses it." : nil)
                 }
             }
         },
     ]
+
+    /// What may be heard, besides what is for sound alone: calls, and the pages and scripts of a
+    /// framework.
+    private static func isHeard(_ subject: SourceObservation.Subject) -> Bool {
+        [.callInterface, .feature(.pushToTalk), .pluginHost].contains(subject)
+    }
 
     private static func reportUnknownMode(
         _ listed: Located<String>, of app: AppFacts.Bundle, sends: Set<ServerPush>,

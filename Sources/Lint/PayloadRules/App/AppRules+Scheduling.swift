@@ -166,7 +166,8 @@ extension AppRules {
                 isPresumed && permitsTasksOfOthers(app) ? [.tasks, .likelyTasks] : .likelyTasks
             let fix =
                 isPresumed
-                ? "Schedule the task, or remove the mode unless a library not read uses it." : nil
+                ? "Schedule the task, or remove the mode unless code that was not read uses it."
+                : nil
             if let mode = app.mode(.fetch),
                 app.lacks(mayUse, { $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
             {

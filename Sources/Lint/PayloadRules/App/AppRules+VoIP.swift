@@ -165,8 +165,8 @@ extension AppRules {
                     app, at: mode.place,
                     "UIBackgroundModes has `voip`, and no source text registers for VoIP pushes",
                     fix: isPresumed
-                        ? "Make a PKPushRegistry, or remove the mode unless a library not read "
-                            + "makes calls." : nil)
+                        ? "Make a PKPushRegistry, or remove the mode unless code that was not "
+                            + "read makes calls." : nil)
             } else if let place = app.modesPlace {
                 if facts.sends(.voip, to: app) {
                     let misspelt = app.modes.first { BackgroundMode.near($0.value) == .voip }
@@ -218,10 +218,12 @@ extension AppRules {
         }
     }
 
+    /// The name of the entitlement for Push to Talk.
+    static let talkKey = "com.apple.developer.push-to-talk"
+
     private static func halfConfiguredPushToTalk(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
-        let key = "com.apple.developer.push-to-talk"
         for app in facts.apps {
             if app.mode(.pushToTalk) == nil {
                 guard facts.sends(.pushToTalk, to: app), let place = app.modesPlace else {
@@ -232,14 +234,26 @@ extension AppRules {
                     "the server sends Push to Talk, and UIBackgroundModes lacks `push-to-talk`",
                     fix: "Add `push-to-talk` to UIBackgroundModes.")
             }
-            if let place = app.entitlement(key).placeIfNotTrue {
-                findings.report(
-                    app, at: place, "the entitlements lack `\(key)`, which must be true")
+            let own = app.entitlement(talkKey).placeIfNotTrue
+            var missing = own == nil ? [] : ["`\(talkKey)`, which must be true"]
+            var place = own
+            if case .missing(let other) = app.pushEntitlement {
+                missing.append("`\(app.pushEntitlementName)`")
+                place = place ?? other
             }
-            if case .missing(let place) = app.pushEntitlement {
-                findings.report(
-                    app, at: place,
-                    "Push to Talk needs the entitlement `\(app.pushEntitlementName)`")
+            guard let place else { continue }
+            let message = "the entitlements lack " + missing.joined(separator: ", and ")
+            let isUsed =
+                app.sources == nil || facts.sends(.pushToTalk, to: app) && !app.isOnlyAssumed
+                || app.shows { $0 == .feature(.pushToTalk) }
+            if isUsed {
+                findings.report(app, at: place, message)
+            } else {
+                // The mode may be there in vain.
+                findings.suspect(
+                    app, at: place, message,
+                    fix: "Add the capabilities Push to Talk and Push Notifications, or remove "
+                        + "`push-to-talk` from UIBackgroundModes if nothing uses PTChannelManager.")
             }
         }
     }

@@ -33,7 +33,7 @@ extension AppRules {
                         ? nil
                         : """
                         Implement application(_:didReceiveRemoteNotification:\
-                        fetchCompletionHandler:), or remove the mode unless a library not read \
+                        fetchCompletionHandler:), or remove the mode unless code that was not read \
                         handles the pushes.
                         """)
             }

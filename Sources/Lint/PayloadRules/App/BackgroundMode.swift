@@ -24,6 +24,12 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
                 "AVAudioSession", "AVPlayer", "AVQueuePlayer", "AVAudioPlayer", "AVAudioEngine",
                 "AVPlayerViewController", "AVPictureInPictureController", "MPNowPlayingInfoCenter",
                 "MPRemoteCommandCenter", "ApplicationMusicPlayer", "AVAudioRecorder",
+                "AVSpeechSynthesizer", "AVCaptureSession", "AVSampleBufferDisplayLayer",
+                "AVPlayerLayer", "AVMIDIPlayer", "AudioQueueNewOutput", "AudioQueueNewInput",
+                "AudioComponentInstanceNew", "AudioOutputUnitStart", "AUGraphStart",
+                "MPMusicPlayerController", "MPMoviePlayerController", "SystemMusicPlayer",
+                // Pages play too.
+                "WKWebView", "UIWebView", "CAPBridgeViewController",
             ]
         case .location:
             [
@@ -37,6 +43,18 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
         case .nearbyInteraction: ["NISession"]
         case .pushToTalk: ["PTChannelManager"]
         case .voip, .fetch, .remoteNotification, .processing: []
+        }
+    }
+
+    /// What a library that was not read may do for it; `nil` for modes with their own rules.
+    var likelyUses: ModuleUses? {
+        switch self {
+        case .audio: .likelyAudio
+        case .location: .likelyLocations
+        case .externalAccessory, .bluetoothCentral, .bluetoothPeripheral, .workoutProcessing,
+            .nearbyInteraction, .pushToTalk:
+            .likelyDevices
+        case .voip, .fetch, .remoteNotification, .processing: nil
         }
     }
 

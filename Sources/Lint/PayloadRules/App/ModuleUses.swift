@@ -27,9 +27,18 @@ public struct ModuleUses: OptionSet, Hashable, Sendable {
     public static let likelyPushes = ModuleUses(rawValue: 128)
     /// It has calls, or is likely to, in the same sense.
     public static let likelyCalls = ModuleUses(rawValue: 256)
+    /// It has what modes for other devices are for, or is likely to: Bluetooth, accessories, nearby
+    /// devices, workouts.
+    public static let likelyDevices = ModuleUses(rawValue: 512)
+    /// It has locations, or is likely to.
+    public static let likelyLocations = ModuleUses(rawValue: 1024)
+    /// It plays or records, or is likely to.
+    public static let likelyAudio = ModuleUses(rawValue: 2048)
+    /// All of ``features`` that are likely.
+    public static let likelyFeatures: ModuleUses = [.likelyDevices, .likelyLocations, .likelyAudio]
     /// Nothing is known of it.
     public static let all: ModuleUses = [
         .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks, .likelyPushes,
-        .likelyCalls,
+        .likelyCalls, .likelyFeatures,
     ]
 }

@@ -77,6 +77,14 @@ extension AppCase {
         AppCase(
             "CF015", "no push",
             .app(info: Plist.modes("push-to-talk"), entitlements: [talk: .boolean(true)]), .error),
+        AppCase(
+            "CF015", "no use",
+            .app(info: Plist.modes("push-to-talk"), entitlements: [:], seen: []), .warning),
+        AppCase(
+            "CF015", "a use",
+            .app(
+                info: Plist.modes("push-to-talk"), entitlements: [:],
+                seen: [.feature(.pushToTalk)]), .error),
         AppCase("CF015", "no mode", .app([.pushToTalk], info: [:]), .error),
         AppCase(
             "CF015", "whole",
@@ -427,7 +435,7 @@ extension AppCase {
         source("CF022", "no mode", [.backgroundLocation], .warning),
         source("CF022", "the mode", [.backgroundLocation], info: Plist.modes("location"), nil),
 
-        source("CF030", "no feature", [], info: Plist.modes("audio"), .note),
+        source("CF030", "no feature", [], info: Plist.modes("audio"), .warning),
         source("CF030", "no mode at all", [], info: Plist.modes("audoi"), .warning),
         source(
             "CF030", "no mode, in the words of a feature", [],

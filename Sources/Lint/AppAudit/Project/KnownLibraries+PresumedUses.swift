@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// What is taken for true of libraries of which only the name is known.
+extension KnownLibraries {
+    /// What a library may do of which only the name is known.
+    ///
+    /// Few have background tasks or fetch in the background, handle pushes or make calls, and most
+    /// of these tell so by their names. A mode that nothing uses would be found in hardly any app
+    /// otherwise.
+    static func presumedUses(of library: String) -> ModuleUses {
+        // The pods of React Native itself: `React-runtimescheduler`.
+        let isOwn = library.hasPrefix("React-")
+        let name = library.lowercased().replacing("async", with: "").replacing("shortcut", with: "")
+        let parts = parts(of: library)
+        // The framework of an app in Kotlin, which may do anything.
+        let isKotlin =
+            ["kmp", "composeapp", "multiplatform"].contains(where: name.contains)
+            || name.split(separator: " ").contains("shared")
+        func tells(_ words: [String], _ whole: Set<String> = []) -> Bool {
+            !isOwn
+                && (isKotlin || words.contains(where: name.contains)
+                    || !whole.isDisjoint(with: parts))
+        }
+        var uses = ModuleUses.all
+        if !tells(taskWords) { uses.remove(.likelyTasks) }
+        if !tells(pushWords, shortPushWords) { uses.remove(.likelyPushes) }
+        if !tells(callWords, shortCallWords) { uses.remove(.likelyCalls) }
+        if !tells(deviceWords, shortDeviceWords) { uses.remove(.likelyDevices) }
+        if !tells(locationWords, shortLocationWords) { uses.remove(.likelyLocations) }
+        if !tells(audioWords, shortAudioWords) { uses.remove(.likelyAudio) }
+        return uses
+    }
+
+    /// The words that a name is made of, in lower case: `im` and `kit` of `IMKit`.
+    private static func parts(of name: String) -> Set<String> {
+        let letters = Array(name)
+        var parts: [String] = [""]
+        for (index, letter) in letters.enumerated() {
+            let isStart =
+                index > 0 && letter.isUppercase
+                && (letters[index - 1].isLowercase
+                    || index + 1 < letters.count && letters[index + 1].isLowercase)
+            if isStart || !letter.isLetter { parts.append("") }
+            if letter.isLetter { parts[parts.count - 1] += letter.lowercased() }
+        }
+        return Set(parts)
+    }
+
+    /// What is in the names of libraries that have background tasks, or may: for work later, for
+    /// locations and sensors, and for contacts of a device with others; and the names of some that
+    /// have them and do not tell so.
+    private static let taskWords = [
+        "airship", "alarm", "aware", "awesome_notifications", "background", "beacon", "bluedot",
+        "cron", "downloader", "dp3t", "drivekit", "drivit", "exposure", "fetch", "geo", "getui",
+        "gimbal", "health", "ifttt", "intunemam", "job", "kumulos", "locat", "marketingcloud",
+        "mindbox", "mobility", "motiontag", "new-relic", "newrelic", "onspot", "optimove",
+        "periodic", "pilgrim", "radar", "raxel", "roam", "schedul", "sensing", "sentiance",
+        "speedchecker", "spike", "split", "stream_video", "sync", "task", "telemat", "terra",
+        "tracing", "track", "uploader", "vital", "worker", "workmanager", "zendrive",
+    ]
+
+    /// The same of libraries that handle pushes: for messages and marketing, and those that keep
+    /// data the same on several devices.
+    private static let pushWords = [
+        "acoustic", "adobe", "airship", "amplify", "apns", "appboy", "appcenter", "appcues",
+        "azure", "bloomreach", "blueshift", "braze", "call", "catapush", "chat", "clevertap",
+        "cloud", "connectycube", "cordial", "countly", "customer", "emarsys", "engage",
+        "ensembles", "exponea", "firebase", "flybits", "freshchat", "getui", "gleap", "gtsdk",
+        "harmony", "helpshift", "icecream", "infobip", "insider", "intercom", "intune", "iterable",
+        "jcore",
+        "karte", "klaviyo", "kumulos", "leanplum", "linesdk", "localytics", "magicbell",
+        "marketing", "messag",
+        "mindbox", "mixpanel", "mobilisten", "moengage", "mparticle", "netmera", "nimsdk", "notif",
+        "ometria", "onesignal", "optimove", "ortto", "pinpoint", "plotproject", "pubnub", "push",
+        "pyze",
+        "quickblox",
+        "radar", "reteno", "rongcloud", "sailthru", "salesforce", "selligent", "sendbird", "sinch",
+        "smartech", "sqlite-data", "sqlitedata", "stream", "swrve", "sync", "talk", "taplytics",
+        "tealium", "tencent", "tpns",
+        "tuikit", "twilio", "umeng", "vibes", "visilabs", "voice", "voip", "zendesk",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortPushWords: Set = [
+        "ably", "aep", "batch", "cio", "fcm", "hms", "im", "line", "mdm", "nim", "parse",
+        "repro", "rong", "sfmc", "xg",
+    ]
+
+    /// The same of libraries that make calls.
+    private static let callWords = [
+        "acrobits", "agora", "bandyer", "call", "chat", "chime", "cometchat", "communication",
+        "conference",
+        "connectycube", "dialer", "easemob", "hyphenate", "infobip", "jitsi", "linphone",
+        "livekit", "mesibo", "netease", "nexmo", "nimsdk", "opentok", "pjsip", "plivo", "push",
+        "quickblox",
+        "ringcentral", "rongcloud", "rtc", "sendbird", "signalwire", "sinch", "softphone", "stream",
+        "talk", "telnyx", "tencent", "tokbox", "tuikit", "twilio", "videosdk", "vidyo", "voice",
+        "voip", "vonage", "voxeet", "voximplant", "webex", "whereby", "zego", "zoomsdk",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortCallWords: Set = [
+        "daily", "im", "nim", "phone", "rong", "sip", "vox", "zoom",
+    ]
+
+    /// The same of libraries for other devices: by Bluetooth, accessories, and those nearby.
+    private static let deviceWords = [
+        "accessor", "airtag", "arduino", "beacon", "bluetooth", "bose", "datecs", "dfu", "epson",
+        "exposure", "fitbit", "fitness", "garmin", "gatt", "hardware", "health", "idtech",
+        "kontakt", "ledger", "miband", "multipeer", "nearby", "nordic", "oura", "peripheral",
+        "polar", "printer", "sensor", "smartlock", "sonos", "square", "stario", "starprinter",
+        "starxpand", "sumup", "suunto", "terminal", "terra", "thermo", "tracing", "trezor", "tuya",
+        "verifone", "wearable", "whoop", "workout", "yubi", "zebra", "zettle",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortDeviceWords: Set = [
+        "band", "ble", "blue", "car", "esp", "iot", "linea", "lock", "mfi", "midi", "nfc", "nrf",
+        "obd", "peer", "print", "reader", "ring", "scale", "tile", "uwb", "watch",
+    ]
+
+    /// The same of libraries that have locations.
+    private static let locationWords = [
+        "airship", "amap", "aware", "background", "beacon", "bluedot", "compass", "drivekit",
+        "drivit", "fleet", "foursquare", "geo", "gimbal", "indoor", "kontakt", "locat", "maps",
+        "mapbox", "maplibre", "mobility", "motion", "nearby", "pilgrim", "places", "plotproject",
+        "radar", "raxel", "roam", "sensing", "sentiance", "telemat", "tracking", "traffic",
+        "weather", "zendrive",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortLocationWords: Set = [
+        "gps", "here", "lbs", "map", "osm", "poi", "position", "track", "tracker", "trip",
+    ]
+
+    /// The same of libraries that play or record.
+    private static let audioWords = [
+        "agora", "audio", "call", "camera", "capture", "chime", "conference", "ffmpeg", "game",
+        "google-cast", "googlecast", "gstreamer", "jitsi", "karaoke", "linphone", "live", "media",
+        "meditat", "meeting", "mobilevlc", "music", "opentok", "pjsip", "playback",
+        "player", "podcast", "radio", "record", "rtc", "sound", "speech", "speak", "spotify",
+        "stream", "talk", "twilio", "unity", "video", "vlc", "voice", "voip", "volume", "webview",
+        "whisper", "youtube", "zego", "zoom",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortAudioWords: Set = [
+        "ads", "ad", "asr", "av", "cast", "daily", "midi", "mp", "nim", "im", "pip", "play", "sip",
+        "tts", "tx",
+    ]
+}
