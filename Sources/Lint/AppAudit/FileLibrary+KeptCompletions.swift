@@ -53,4 +53,32 @@ extension FileLibrary {
         }
         return isDeclared
     }
+
+    /// Takes back that only a transfer makes a session, unless the handlers of events keep their
+    /// completion handler and no more, and no file that the launch runs begins a transfer.
+    func checkLazySessions(in digests: inout [SourceDigest], _ files: [String], areAll: Bool) {
+        let sessions = digests.reduce(into: Set()) { $0.formUnion($1.lazySessions) }
+        guard !sessions.isEmpty else { return }
+        let calls = digests.flatMap(\.eventCalls)
+        let late = sessions.filter { session in
+            areAll && !calls.isEmpty
+                && calls.allSatisfy { $0?.isSubset(of: session.others) == true }
+                && !isBegunAtLaunch(session.starters, files)
+        }
+        for index in digests.indices { digests[index].dropSessions(besides: late) }
+    }
+
+    /// Whether a file with what the system runs at launch names one of some functions.
+    private func isBegunAtLaunch(_ names: Set<String>, _ files: [String]) -> Bool {
+        let launches: Set = [
+            "UIApplicationDelegate", "UIApplicationMain", "WindowGroup",
+            "didFinishLaunchingWithOptions", "applicationDidFinishLaunching",
+        ]
+        guard names.allSatisfy(WordFilter.canFind) else { return true }
+        let words = tree.index.words(launches.union(names))
+        return files.contains { path in
+            guard let found = tree.index.words(words, .named, in: path) else { return true }
+            return !found.isDisjoint(with: launches) && !found.isDisjoint(with: names)
+        }
+    }
 }

@@ -273,6 +273,7 @@ extension FileLibrary {
         if isRead { markUnusedDelegates(of: list, in: &digests) }
         checkProperties(in: &digests, present, areAll: isKnown && isWhole)
         checkKeptCompletions(in: &digests, present, areAll: isKnown && isWhole)
+        checkLazySessions(in: &digests, present, areAll: isKnown && isRead && isWhole)
         dropTimers(in: &digests, besides: isWhole ? present : examinedFiles)
         // A script names no identifier of time, and a module nothing of an app.
         if isKnown, isRead, isWhole, list.unread.isOfModulesOnly {

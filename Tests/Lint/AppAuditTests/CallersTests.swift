@@ -80,7 +80,8 @@ struct CallersTests {
         let ask = "func ask() {\ncenter.requestAuthorization(options: o) { granted, _ in\n"
         let push =
             "class AppDelegate: UIResponder, UIApplicationDelegate {\n\(ask)"
-            + "if granted { app.registerForRemoteNotifications() }\n}\n}\n}\n"
+            + "if granted { app.registerForRemoteNotifications() }\n}\n}\n"
+            + AuditScopeTests.handler + "\n}\n"
         let modes =
             "<key>UIBackgroundModes</key><array><string>remote-notification</string></array>"
         func rules(_ text: String) throws -> [String] {

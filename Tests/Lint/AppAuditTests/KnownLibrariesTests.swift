@@ -425,7 +425,7 @@ struct KnownLibrariesTests {
     @Test("what a known library does, or may do, by its pod and by its package")
     func others() {
         let presumed = ModuleUses.all.subtracting([
-            .likelyTasks, .likelyPushes, .likelyCalls, .likelyFeatures,
+            .likelyTasks, .likelyPushes, .likelyCalls, .likelyFeatures, .likelyTransfers,
         ])
         #expect(KnownLibraries.uses(of: "Stripe") == presumed)
         #expect(KnownLibraries.uses(of: "workmanager") == presumed.union(.likelyTasks))
@@ -445,7 +445,7 @@ struct KnownLibrariesTests {
         let firebase = "https://github.com/firebase/firebase-ios-sdk.git"
         #expect(KnownLibraries.uses(ofProduct: "FirebaseFirestore", of: firebase) == [])
         let messaging = KnownLibraries.uses(ofProduct: "FirebaseMessaging", of: firebase)
-        #expect(messaging == [.pushes, .likelyPushes, .transfers, .time])
+        #expect(messaging == [.pushes, .likelyPushes, .transfers, .likelyTransfers, .time])
         #expect(KnownLibraries.uses(ofProduct: "FirebaseNext", of: firebase) == .all)
         #expect(KnownLibraries.uses(ofProduct: nil, of: firebase).contains(.pushes))
         #expect(KnownLibraries.uses(of: "Firebase/Firestore") == [])

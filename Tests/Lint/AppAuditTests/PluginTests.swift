@@ -36,7 +36,7 @@ struct PluginTests {
 
     @Test("a plugin in a manifest registers for pushes and handles them")
     func manifests() throws {
-        #expect(try Self.rules(nil, "").sorted() == ["CF002", "CF032"])
+        #expect(try Self.rules(nil, "").sorted() == ["CF002"])
         #expect(
             try Self.rules("pubspec.yaml", "dependencies:\n  firebase_messaging: ^15.0\n") == [])
         #expect(

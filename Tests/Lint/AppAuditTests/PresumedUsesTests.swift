@@ -21,7 +21,7 @@ struct PresumedUsesTests {
         }
         #expect(
             KnownLibraries.presumedUses(of: "PushTaskCall")
-                == .all.subtracting([.likelyDevices, .likelyLocations]))
+                == .all.subtracting([.likelyDevices, .likelyLocations, .likelyTransfers]))
     }
 
     @Test("a library whose name tells of no device, location or sound is taken to have none")

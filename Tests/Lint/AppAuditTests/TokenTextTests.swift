@@ -97,6 +97,7 @@ struct TokenTextTests {
             "let t = deviceToken.map { String($0, radix: 16).leftPadded(2) }.joined()",
             "let t = String(data: other, encoding: .utf8)",
             "print(String(data: deviceToken, encoding: .utf8) ?? \"none\")",
+            "Log.info(\"\\(String(describing: String(data: deviceToken, encoding: .utf8)))\")",
             "for byte in deviceToken { t += String(format: \"%02x\", byte) }",
             "let m = \"token: \\(String(data: deviceToken, encoding: .utf8) ?? \"\")\"",
             "let n = deviceToken.map { Int($0) }", "let t = deviceToken.hexString",

@@ -30,6 +30,7 @@ extension KnownLibraries {
         if !tells(deviceWords, shortDeviceWords) { uses.remove(.likelyDevices) }
         if !tells(locationWords, shortLocationWords) { uses.remove(.likelyLocations) }
         if !tells(audioWords, shortAudioWords) { uses.remove(.likelyAudio) }
+        if !tells(transferWords, shortTransferWords) { uses.remove(.likelyTransfers) }
         return uses
     }
 
@@ -107,8 +108,9 @@ extension KnownLibraries {
 
     /// The same of libraries for other devices: by Bluetooth, accessories, and those nearby.
     private static let deviceWords = [
-        "accessor", "airtag", "arduino", "beacon", "bluetooth", "bose", "datecs", "dfu", "epson",
-        "exposure", "fitbit", "fitness", "garmin", "gatt", "hardware", "health", "idtech",
+        "accessor", "airtag", "arduino", "beacon", "bluetooth", "bose", "bridgefy", "datecs", "dfu",
+        "ditto", "epson", "estimote", "exposure", "fitbit", "fitness", "garmin", "gatt", "gimbal",
+        "hardware", "health", "idtech",
         "kontakt", "ledger", "miband", "multipeer", "nearby", "nordic", "oura", "peripheral",
         "polar", "printer", "sensor", "smartlock", "sonos", "square", "stario", "starprinter",
         "starxpand", "sumup", "suunto", "terminal", "terra", "thermo", "tracing", "trezor", "tuya",
@@ -121,10 +123,22 @@ extension KnownLibraries {
         "obd", "peer", "print", "reader", "ring", "scale", "tile", "uwb", "watch",
     ]
 
+    /// The same of libraries that transfer files in the background, or take the place of the app
+    /// delegate.
+    private static let transferWords = [
+        "amplify", "appdelegate", "application", "aws", "azure", "background", "chat", "cloud",
+        "download", "drive", "dropbox", "fetch", "file", "offline", "session", "storage", "sync",
+        "transfer", "upload",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortTransferWords: Set = ["box", "hls", "im", "tus"]
+
     /// The same of libraries that have locations.
     private static let locationWords = [
         "airship", "amap", "aware", "background", "beacon", "bluedot", "compass", "drivekit",
-        "drivit", "fleet", "foursquare", "geo", "gimbal", "indoor", "kontakt", "locat", "maps",
+        "drivit", "estimote", "fleet", "foursquare", "geo", "gimbal", "indoor", "kontakt", "locat",
+        "maps",
         "mapbox", "maplibre", "mobility", "motion", "nearby", "pilgrim", "places", "plotproject",
         "radar", "raxel", "roam", "sensing", "sentiance", "telemat", "tracking", "traffic",
         "weather", "zendrive",
@@ -139,7 +153,7 @@ extension KnownLibraries {
     private static let audioWords = [
         "agora", "audio", "call", "camera", "capture", "chime", "conference", "ffmpeg", "game",
         "google-cast", "googlecast", "gstreamer", "jitsi", "karaoke", "linphone", "live", "media",
-        "meditat", "meeting", "mobilevlc", "music", "opentok", "pjsip", "playback",
+        "meditat", "meeting", "mobilevlc", "music", "navigation", "opentok", "pjsip", "playback",
         "player", "podcast", "radio", "record", "rtc", "sound", "speech", "speak", "spotify",
         "stream", "talk", "twilio", "unity", "video", "vlc", "voice", "voip", "volume", "webview",
         "whisper", "youtube", "zego", "zoom",

@@ -101,7 +101,7 @@ enum KnownLibraries {
             case "c": uses.formUnion([.calls, .likelyCalls])
             case "p": uses.formUnion([.pushes, .likelyPushes])
             case "b": uses.formUnion([.tasks, .likelyTasks])
-            case "s": uses.insert(.transfers)
+            case "s": uses.formUnion([.transfers, .likelyTransfers])
             case "t": uses.insert(.time)
             case "f": uses.formUnion([.features, .likelyFeatures])
             case "-": break

@@ -84,7 +84,10 @@ struct KotlinSources {
         if words.isDisjoint(with: Self.callWords) { uses.remove(.likelyCalls) }
         if words.isDisjoint(with: Self.deviceWords) { uses.remove(.likelyDevices) }
         if words.isDisjoint(with: Self.locationWords) { uses.remove(.likelyLocations) }
-        if words.isDisjoint(with: Self.audioWords) { uses.remove(.likelyAudio) }
+        // Calls are heard.
+        if words.isDisjoint(with: Self.audioWords.union(Self.callWords)) {
+            uses.remove(.likelyAudio)
+        }
         self.uses = uses
         folder = root
         self.observations = observations

@@ -43,6 +43,8 @@ struct SourceDigest: Sendable {
         /// Whether the launch copies such a property into another object, which may have one of the
         /// same name.
         var isCopiedAtLaunch = false
+        /// What the file of a session does with it.
+        var lazySession: SourceReader.LazySession?
         /// What is called, which for a fault has to keep the completion handler of transfers.
         var transferKeeper: SourceReader.TransferKeeper?
 
@@ -138,6 +140,10 @@ struct SourceDigest: Sendable {
 
     /// The calls that each launch of the app makes.
     var launchCalls: [LaunchCall] = []
+
+    /// What the handlers of the events of background sessions call; an element is `nil` if that is
+    /// not known.
+    var eventCalls: [Set<String>?] = []
 
     /// The properties that keep completion handlers of the events of background sessions.
     var transferKeepers: Set<SourceReader.TransferKeeper> = []
@@ -257,6 +263,14 @@ struct SourceDigest: Sendable {
     /// Takes back faults of such properties that something may read.
     mutating func dropCompletions(besides unread: Set<SourceReader.KeptElsewhere>) {
         drop { $0.keptElsewhere.map { !unread.contains($0) } == true }
+    }
+
+    /// The sessions that only transfers make.
+    var lazySessions: Set<SourceReader.LazySession> { Set(entries.compactMap(\.lazySession)) }
+
+    /// Takes back that nothing makes such a session at launch.
+    mutating func dropSessions(besides late: Set<SourceReader.LazySession>) {
+        drop { $0.lazySession.map { !late.contains($0) } == true }
     }
 
     /// Takes back faults in calls of what keeps no completion handler of transfers.

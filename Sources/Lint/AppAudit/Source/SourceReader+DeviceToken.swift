@@ -198,6 +198,11 @@ extension SourceReader {
             let token = text.tokens[before]
             if token.isMark("{") || token.isMark(";") { return false }
             if token.isMark("("), text.partners[before] > index {
+                // `log("\(String(describing: String(data: token, encoding: .utf8)))")`
+                if text.sees("String", at: before - 1) {
+                    before -= 2
+                    continue
+                }
                 return text[before - 1].map { Self.logCalls.contains($0.text) } == true
                     || isCertainLog(before - 1) || isOfLog(before - 1)
             }

@@ -45,12 +45,18 @@ extension SourceReader {
                 || isSwizzledHandler(head)
         else { return }
         guard let completion else { return }
+        // Notificare's library completes in place of a delegate that only has the function.
+        if text.content(ofBracket: scope.open).isEmpty, !imports.isDisjoint(with: Self.completers) {
+            return
+        }
         let noted = digest.handovers.count
         let isTold = readPaths(to: completion.name, in: scope, .pathWithoutCompletion)
         noteOpenHandler(
             scope, of: .background, ([], [:]), completion: completion.name, since: noted,
             isTold: isTold)
     }
+
+    private static let completers: Set = ["NotificareKit", "NotificarePushKit"]
 
     /// Whether a method of Objective-C takes the place of the delegate's at run time: its selector
     /// is a prefix and the delegate's, `ABC_application:didReceiveRemoteNotification:

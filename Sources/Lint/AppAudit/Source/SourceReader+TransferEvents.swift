@@ -13,7 +13,8 @@ extension SourceReader {
         else { return }
         see(.backgroundSessionEvents, at: scope.head)
         guard let completion = head.parameters.first(where: { $0.label == "completionHandler" })
-        else { return }
+        else { return digest.eventCalls.append(nil) }
+        digest.eventCalls.append(calls(ofHandler: scope, completion: completion.name))
         let uses = text.content(ofBracket: scope.open).filter {
             text.tokens[$0].isName(completion.name) && !text.isLabel($0) && !isAskedFor($0)
         }

@@ -30,6 +30,7 @@ struct SourceReader {
     static func digest(of text: SourceText) -> SourceDigest {
         var reader = SourceReader(text)
         reader.readScopes()
+        reader.readLazySessions()
         var last = -1
         for index in reader.telling where index != last {
             last = index

@@ -39,7 +39,9 @@ struct SourceText {
     init(_ bytes: [UInt8], path: String) {
         self.path = path
         isObjectiveC = Self.isObjectiveC(path)
-        tokens = SwiftLexer.tokens(of: bytes, isObjectiveC: isObjectiveC)
+        let all = SwiftLexer.tokens(of: bytes, isObjectiveC: isObjectiveC)
+        let reached = isObjectiveC ? Self.reached(all, Self.partners(in: all)) : nil
+        tokens = reached ?? all
         directives = tokens.indices.filter { [tokens] index in
             tokens[index].kind == .directive
                 && ["if", "elseif", "elif", "else", "endif"].contains(tokens[index].text)
@@ -56,6 +58,58 @@ struct SourceText {
     /// Whether the language of a file is Objective-C.
     static func isObjectiveC(_ path: String) -> Bool {
         path.hasSuffix(".m") || path.hasSuffix(".mm")
+    }
+
+    /// The tokens without what stands in methods behind a `return;` that each path comes to; `nil`
+    /// if that is all of them.
+    private static func reached(_ tokens: [SwiftToken], _ partners: [Int]) -> [SwiftToken]? {
+        var dead: [Range<Int>] = []
+        var isMethod = false
+        var index = 0
+        while index < tokens.count {
+            let token = tokens[index]
+            if token.isMark("-") || token.isMark("+") { isMethod = true }
+            if token.isMark("{"), partners[index] > index {
+                let body = index + 1..<partners[index]
+                if isMethod, let end = end(of: body, tokens, partners) {
+                    dead.append(end..<body.upperBound)
+                }
+                isMethod = false
+            } else if token.isMark(";") {
+                isMethod = false
+            }
+            index = max(index, partners[index]) + 1
+        }
+        guard !dead.isEmpty else { return nil }
+        var kept: [SwiftToken] = []
+        var start = 0
+        for range in dead {
+            kept += tokens[start..<range.lowerBound]
+            start = range.upperBound
+        }
+        return kept + tokens[start...]
+    }
+
+    /// The place behind the first `return;` among the statements of a body, if there are others
+    /// behind it, and none has a label.
+    private static func end(
+        of body: Range<Int>, _ tokens: [SwiftToken], _ partners: [Int]
+    ) -> Int? {
+        var end: Int?
+        var index = body.lowerBound
+        while index < body.upperBound {
+            let last = tokens[index - 1]
+            let isFirst = [";", "{", "}"].contains(where: last.isMark)
+            if end == nil, isFirst, tokens[index].isName("return"), tokens[index + 1].isMark(";"),
+                !tokens[index].isConditional
+            {
+                end = index + 2
+            } else if end != nil, isFirst, tokens[index].isName, tokens[index + 1].isMark(":") {
+                return nil
+            }
+            index = max(index, partners[index]) + 1
+        }
+        return end.flatMap { $0 < body.upperBound ? $0 : nil }
     }
 
     private static func partners(in tokens: [SwiftToken]) -> [Int] {

@@ -30,7 +30,7 @@ public struct AppRule: Sendable, Identifiable {
         case "CF057": .tasks
         case "CF030": [.features, .likelyFeatures]
         case "CF045": .time
-        case "CF046": .transfers
+        case "CF046": [.transfers, .likelyTransfers]
         default: []
         }
     }

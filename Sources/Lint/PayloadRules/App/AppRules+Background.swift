@@ -259,6 +259,11 @@ extension AppRules {
                 facts, &findings, .sessionMadeAnew,
                 "each use makes another background URLSession with the same identifier",
                 fix: "Make the session once, and keep it in a stored property.")
+            faults(
+                facts, &findings, .sessionMadeByTransfers,
+                "only a further transfer makes this background URLSession, so that a launch for its "
+                    + "events gets none",
+                fix: "Make the session where its events are handled, and when the app launches.")
             refusedTasks(facts, &findings)
             for app in facts.apps where app.role == .app && app.platform != .macOS {
                 let sessions = app.observations.filter { $0.subject == .backgroundSession }
@@ -297,7 +302,8 @@ extension AppRules {
                 let hopeless = Set(
                     app.observations.filter { $0.subject == .fault(.sessionWithoutDelegate) }
                         .map(\.place.file))
-                guard app.lacks(.transfers, { $0 == .backgroundSessionEvents }),
+                // A library of which only the name is known is taken to handle what it tells of.
+                guard app.lacks(.likelyTransfers, { $0 == .backgroundSessionEvents }),
                     let session = app.observations.first(where: {
                         $0.subject == .backgroundSession && !hopeless.contains($0.place.file)
                     })

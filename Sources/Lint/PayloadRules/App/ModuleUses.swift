@@ -34,11 +34,13 @@ public struct ModuleUses: OptionSet, Hashable, Sendable {
     public static let likelyLocations = ModuleUses(rawValue: 1024)
     /// It plays or records, or is likely to.
     public static let likelyAudio = ModuleUses(rawValue: 2048)
+    /// It has background sessions, or is likely to.
+    public static let likelyTransfers = ModuleUses(rawValue: 4096)
     /// All of ``features`` that are likely.
     public static let likelyFeatures: ModuleUses = [.likelyDevices, .likelyLocations, .likelyAudio]
     /// Nothing is known of it.
     public static let all: ModuleUses = [
         .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks, .likelyPushes,
-        .likelyCalls, .likelyFeatures,
+        .likelyCalls, .likelyFeatures, .likelyTransfers,
     ]
 }

@@ -314,6 +314,8 @@ public struct SourceObservation: Hashable, Sendable {
         case sessionOfNewName
         /// A background session that each use of a property or a function makes anew.
         case sessionMadeAnew
+        /// A background session that only a further transfer makes.
+        case sessionMadeByTransfers
         /// A transfer with a completion closure in a background session.
         case closureInBackgroundSession
         /// An upload of data, and not of a file, in a background session.

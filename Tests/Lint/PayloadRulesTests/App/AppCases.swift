@@ -160,8 +160,11 @@ extension AppCase {
             "CF032", "sent", [.remoteNotificationRegistration(.permission)], sends: [.background],
             .warning),
         source(
-            "CF032", "allowed", [.remoteNotificationRegistration(.permission)],
+            "CF032", "allowed", [.remoteNotificationRegistration(.permission), handler],
             info: Plist.modes("remote-notification"), .warning),
+        source(
+            "CF032", "not handled", [.remoteNotificationRegistration(.permission)],
+            info: Plist.modes("remote-notification"), nil),
         source(
             "CF032", "allowed, and not sent", [.remoteNotificationRegistration(.permission)],
             info: Plist.modes("remote-notification"), sends: [.alert, .voip], nil),

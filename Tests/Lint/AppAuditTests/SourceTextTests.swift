@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import AppAudit
+
+/// The tokens of a file that may run.
+@Suite("Source text")
+struct SourceTextTests {
+    /// The calls that are left of a method's body.
+    private static func calls(_ body: String, path: String = "a.m") -> [String] {
+        let source =
+            "@implementation A\n- (void)f:(int)a {\n\(body)\n}\n- (void)g { last(); }\n@end"
+        let text = SourceText(Array(source.utf8), path: path)
+        return text.tokens.indices.filter { text.sees("(", ")", ";", at: $0 + 1) }
+            .map { text.tokens[$0].text }
+    }
+
+    @Test("what is behind a `return;` that each path of a method comes to is no part of it")
+    func unreachable() {
+        #expect(Self.calls("first();\nreturn;\nnever();") == ["first", "last"])
+        let asked = "if (a) { first(); }\nreturn;\nif (a) { never(); }"
+        #expect(Self.calls(asked) == ["first", "last"])
+        #expect(Self.calls("return;") == ["last"])
+    }
+
+    @Test(
+        "what a path comes to is a part of it",
+        arguments: [
+            "if (a) return;\nnext();", "if (a) {\nreturn;\n}\nnext();",
+            "if (a) first2(a);\nelse return;\nnext();", "run(^{\nreturn;\n});\nnext();",
+            "#if DEBUG\nreturn;\n#endif\nnext();", "goto end;\nreturn;\nend: next();",
+            "switch (a) { case 1: return; }\nnext();",
+        ])
+    func reachable(body: String) {
+        #expect(Self.calls(body).suffix(2) == ["next", "last"], "\(body)")
+    }
+
+    @Test("Swift reads what follows as the value that is returned")
+    func swift() {
+        let source = "func f() {\nreturn\nnext()\n}"
+        let text = SourceText(Array(source.utf8), path: "a.swift")
+        #expect(!text.places(of: "next").isEmpty)
+    }
+}
