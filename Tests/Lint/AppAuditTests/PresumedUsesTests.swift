@@ -10,7 +10,10 @@ import Testing
 struct PresumedUsesTests {
     @Test("a library whose name tells of nothing in the background is taken to have no task")
     func presumed() {
-        for name in ["PushClient", "AsyncDisplayKit", "React-runtimescheduler", "Stripe"] {
+        for name in [
+            "PushClient", "AsyncDisplayKit", "React-runtimescheduler", "Stripe", "geolocator",
+            "synchronized", "app_tracking_transparency", "react-native-track-player",
+        ] {
             #expect(!KnownLibraries.presumedUses(of: name).contains(.likelyTasks), "\(name)")
         }
         for name in [

@@ -12,7 +12,7 @@ extension KnownLibraries {
     static func presumedUses(of library: String) -> ModuleUses {
         // The pods of React Native itself: `React-runtimescheduler`.
         let isOwn = library.hasPrefix("React-")
-        let name = library.lowercased().replacing("async", with: "").replacing("shortcut", with: "")
+        let name = harmless.reduce(library.lowercased()) { $0.replacing($1, with: "") }
         let parts = parts(of: library)
         // The framework of an app in Kotlin, which may do anything.
         let isKotlin =
@@ -34,6 +34,12 @@ extension KnownLibraries {
         return uses
     }
 
+    /// What has a word for something else in it, and tells of none of it.
+    private static let harmless = [
+        "async", "shortcut", "synchronized", "tracking-transparency", "tracking_transparency",
+        "trackingtransparency",
+    ]
+
     /// The words that a name is made of, in lower case: `im` and `kit` of `IMKit`.
     private static func parts(of name: String) -> Set<String> {
         let letters = Array(name)
@@ -54,12 +60,13 @@ extension KnownLibraries {
     /// have them and do not tell so.
     private static let taskWords = [
         "airship", "alarm", "aware", "awesome_notifications", "background", "beacon", "bluedot",
-        "cron", "downloader", "dp3t", "drivekit", "drivit", "exposure", "fetch", "geo", "getui",
-        "gimbal", "health", "ifttt", "intunemam", "job", "kumulos", "locat", "marketingcloud",
-        "mindbox", "mobility", "motiontag", "new-relic", "newrelic", "onspot", "optimove",
-        "periodic", "pilgrim", "radar", "raxel", "roam", "schedul", "sensing", "sentiance",
-        "speedchecker", "spike", "split", "stream_video", "sync", "task", "telemat", "terra",
-        "tracing", "track", "uploader", "vital", "worker", "workmanager", "zendrive",
+        "cron", "downloader", "dp3t", "drivekit", "drivit", "exposure", "fetch", "geofenc",
+        "geolocation", "geospark", "geotrigger", "getui", "gimbal", "healthsync", "ifttt",
+        "intunemam", "job", "kumulos", "marketingcloud", "mindbox", "mobility", "motiontag",
+        "new-relic", "newrelic", "onspot", "optimove", "periodic", "pilgrim", "radar", "raxel",
+        "roam", "rook", "schedul", "sensing", "sentiance", "speedchecker", "spike", "split",
+        "stream_video", "sync", "task", "telemat", "terra", "tracing", "tracker", "tracking",
+        "hypertrack", "uploader", "validic", "vital", "worker", "workmanager", "zendrive",
     ]
 
     /// The same of libraries that handle pushes: for messages and marketing, and those that keep

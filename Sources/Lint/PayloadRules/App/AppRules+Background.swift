@@ -261,8 +261,8 @@ extension AppRules {
                 fix: "Make the session once, and keep it in a stored property.")
             faults(
                 facts, &findings, .sessionMadeByTransfers,
-                "only a further transfer makes this background URLSession, so that a launch for its "
-                    + "events gets none",
+                "only a further transfer makes this background URLSession, so that a launch for "
+                    + "its events gets none",
                 fix: "Make the session where its events are handled, and when the app launches.")
             refusedTasks(facts, &findings)
             for app in facts.apps where app.role == .app && app.platform != .macOS {

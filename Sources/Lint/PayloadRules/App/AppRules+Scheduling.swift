@@ -159,18 +159,15 @@ extension AppRules {
             .backgroundWork(.processing), .backgroundWork(.healthResearch),
             .backgroundWork(.continued),
         ]
+        let fetching: Set<SourceObservation.Subject> = [.backgroundWork(.appRefresh), .legacyFetch]
         for app in facts.apps where app.hasBackgroundTasks {
             // A library of which only the name is known is taken to have none.
             let isPresumed = app.sources?.unread.contains(.tasks) == true
-            let mayUse: ModuleUses =
-                isPresumed && permitsTasksOfOthers(app) ? [.tasks, .likelyTasks] : .likelyTasks
             let fix =
                 isPresumed
                 ? "Schedule the task, or remove the mode unless code that was not read uses it."
                 : nil
-            if let mode = app.mode(.fetch),
-                app.lacks(mayUse, { $0 == .backgroundWork(.appRefresh) || $0 == .legacyFetch })
-            {
+            if let mode = app.mode(.fetch), app.lacks(.likelyTasks, fetching.contains) {
                 findings.suspect(
                     app, at: mode.place,
                     "UIBackgroundModes has `fetch`, and no source text uses BGAppRefreshTask",
@@ -190,7 +187,7 @@ extension AppRules {
                         Store Connect refuses the app, or remove the mode.
                         """)
             } else if let mode = app.mode(.processing),
-                app.lacks(mayUse, processing.contains)
+                app.lacks(.likelyTasks, processing.contains)
             {
                 findings.suspect(
                     app, at: mode.place,
@@ -202,26 +199,6 @@ extension AppRules {
                     "UIBackgroundModes has `processing`, and each permitted task is a "
                         + "BGAppRefreshTask")
             }
-        }
-    }
-
-    /// Whether Info.plist permits a task that the app's own text does not name, and whose name does
-    /// not begin with the app's: one of a library.
-    private static func permitsTasksOfOthers(_ app: AppFacts.Bundle) -> Bool {
-        let own = [app.identifier?.value, "$(PRODUCT_BUNDLE_IDENTIFIER)"].compactMap { $0 }
-            .filter { !$0.isEmpty }
-        let named = Set(
-            app.observations.compactMap { seen -> String? in
-                switch seen.subject {
-                case .registeredTask(let name, _), .requestedTask(let name, _),
-                    .sceneTask(let name):
-                    name
-                default: nil
-                }
-            })
-        return app.permittedIdentifiers.map(\.value).contains { identifier in
-            let isOwn = own.contains { identifier == $0 || identifier.hasPrefix($0 + ".") }
-            return !isOwn && !named.contains(identifier)
         }
     }
 
