@@ -12,7 +12,7 @@ extension AuditReport {
             let bytes = try? FileTree.read(
                 result.files[index].path, limit: AuditLimits.projectBytes)
             let ignores = InlineIgnores(
-                bytes ?? [], isSourceCode: result.files[index].kind == .swift)
+                bytes ?? [], isSourceCode: result.files[index].kind.isSourceText)
             result.files[index].findings =
                 result.files[index].findings.compactMap { finding in
                     var finding = finding
@@ -26,7 +26,7 @@ extension AuditReport {
                 }
                 .inOrder
         }
-        result.files.removeAll { $0.kind == .swift && $0.findings.isEmpty }
+        result.files.removeAll { $0.kind.isSourceText && $0.findings.isEmpty }
         for index in result.unjudged.indices {
             result.unjudged[index].rules.removeAll { policy.severity(of: $0, .error) == nil }
         }

@@ -11,8 +11,19 @@ public struct AuditReport: Hashable, Sendable {
         case xcodeProject = "xcode-project"
         case buildSettings = "build-settings"
         case swift
+        case objectiveC = "objective-c"
+        case kotlin
         /// A signed program, whose entitlements were read.
         case program
+
+        /// Whether it is source text.
+        var isSourceText: Bool { [.swift, .objectiveC, .kotlin].contains(self) }
+
+        /// The kind of a file of source text, by the ending of its path.
+        static func sourceText(_ path: String) -> FileKind {
+            if path.hasSuffix(".kt") { return .kotlin }
+            return SourceText.isObjectiveC(path) ? .objectiveC : .swift
+        }
     }
 
     /// A file with its findings.

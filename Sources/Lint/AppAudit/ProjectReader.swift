@@ -182,6 +182,9 @@ struct ProjectReader {
         bundle.sources?.name(own == identifier ? identifier : nil)
         // A script may write the modes into the built file.
         bundle.mayBeIncomplete = project.runsScript(naming: "uibackgroundmodes", for: target)
+        bundle.mayGetKeys =
+            isOfExpo
+            || ["plistbuddy", "plutil"].contains { project.runsScript(naming: $0, for: target) }
         bundle.isAppClip = target.isAppClip
         bundle.hosts = hosts
         return bundle

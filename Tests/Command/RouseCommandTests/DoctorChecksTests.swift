@@ -5,6 +5,8 @@ import Foundation
 import HTTPTestKit
 import Testing
 
+@testable import RouseCommand
+
 /// What `rouse serve` refuses, `rouse doctor` finds before it, without asking anybody.
 @Suite("rouse doctor on a configuration", .timeLimit(.minutes(10)))
 struct DoctorChecksTests {
@@ -84,6 +86,14 @@ struct DoctorChecksTests {
         try await Self.expectRefusal(path, "webhook.ca-file (\(folder.path)/ca.pem) cannot be read")
         try folder.write("no certificate", to: "ca.pem")
         try await Self.expectRefusal(path, "webhook.ca-file (\(folder.path)/ca.pem) holds no")
+    }
+
+    @Test("a disk without room for a store")
+    func room() throws {
+        // It has no room, and never had.
+        let full = try #require(StoreCheck.roomFault("/proc"))
+        #expect(full.state == .wrong && full.message == "The disk of /proc has 0 MiB left.")
+        #expect(StoreCheck.roomFault("/none/at/all") == nil)
     }
 
     @Test("a store that is no database, that is a folder, or that has two names")

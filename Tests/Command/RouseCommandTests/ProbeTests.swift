@@ -100,6 +100,28 @@ struct ProbeTests {
         }
     }
 
+    @Test("an app with a server of its own is asked about there, and nowhere else")
+    func configuredServer() async throws {
+        try await RunningSimulator.with { simulator in
+            let file = try simulator.folder.write(
+                """
+                apps:
+                  - bundle-id: \(RunningSimulator.bundleID)
+                    environment: sandbox
+                    team-id: \(RunningSimulator.teamID)
+                    key-file: AuthKey_\(RunningSimulator.keyID).p8
+                    server: { host: 127.0.0.1, port: \(simulator.simulator.port), ca-file: ca.pem }
+                """, to: "rouse.yaml")
+            for options in [[], ["--sandbox"]] {
+                let result = try await Rouse.run(
+                    ["probe", "--json", "--config", file] + options + [RunningSimulator.device])
+                #expect(result.status == 0, "\(result.all)")
+                let answers = try #require(try result.json()["answers"] as? [[String: Any]])
+                #expect(answers.map { $0["environment"] as? String } == ["sandbox"])
+            }
+        }
+    }
+
     @Test("a server that cannot be reached leaves the question open and ends with 69")
     func unreachable() async throws {
         try await RunningSimulator.with {

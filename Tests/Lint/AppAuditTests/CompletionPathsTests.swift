@@ -34,6 +34,8 @@ struct CompletionPathsTests {
             ("while a {\nreturn\n}\ndone(.noData)", [2]),
             ("sync {\nif $0 { done(.a) }\n}\nif b { done(.c) }", [1]),
             ("if let u = URL(string: \"https://\\(a)\") { load(u, done) }", [0]),
+            ("load().then { done(.newData) }\n.catch { log($0) }", [2]),
+            ("load().then { done(.newData) }.cauterize()", [1]),
         ])
     func gap(body: String, lines: [Int]) { #expect(Self.gaps(body) == lines) }
 
@@ -85,6 +87,9 @@ struct CompletionPathsTests {
             "let once = {\nguard !over else { return }\nover = true\ndone(.noData)\n}\nsync(once)",
             "sync { e in\nif e {\ndone(.failed)\nreturn\n}\n}\ndone(.newData)",
             "if a {\nsync { if $0 { done(.failed) } }\ndone(.newData)\n} else { done(.noData) }",
+            "load().then { done(.newData) }.catch { _ in done(.failed) }",
+            "load().then { use($0) }.catch { log($0) }.finally { done(.newData) }",
+            "load().then { f($0) }.recover { g($0) }.then { done(.newData) }",
         ])
     func whole(body: String) { #expect(Self.gaps(body) == []) }
 

@@ -185,7 +185,7 @@ struct ExpoTests {
                 ["app.json": Self.json(modes, plugins: plugins)], package: package,
                 sends: [.background])
         }
-        #expect(try found("[\"audio\"]", "[]") == ["CF001 8:30", "CF030 8:31"])
+        #expect(try found("[\"audio\"]", "[]") == ["CF001 8:30"])
         #expect(try found("[\"remote-notification\"]", "[]") == [])
         #expect(try found("[]", "[\"expo-notifications\"]") == ["CF001 8:30"])
         let option = "{ \"enableBackgroundRemoteNotifications\": true }"

@@ -417,14 +417,15 @@ struct KnownLibrariesTests {
         #expect(try rules("fetch processing", delegate) == ["CF008"], "both are found")
         #expect(try rules("remote-notification", delegate) == ["CF002", "CF008"])
         #expect(try rules("remote-notification", AuditScopeTests.handler) == ["CF008"])
-        #expect(try rules("audio", delegate) == ["CF008"], "CF030 is found")
+        #expect(try rules("audio", delegate) == ["CF008", "CF030"])
+        #expect(try rules("location", delegate) == ["CF008"], "CF030 is found")
         #expect(try rules("", delegate) == ["CF008"])
     }
 
     @Test("what a known library does, or may do, by its pod and by its package")
     func others() {
         let presumed = ModuleUses.all.subtracting([
-            .likelyTasks, .likelyPushes, .likelyCalls, .likelyFeatures, .likelyTransfers,
+            .likelyTasks, .likelyPushes, .likelyCalls, .likelyTransfers,
         ])
         #expect(KnownLibraries.uses(of: "Stripe") == presumed)
         #expect(KnownLibraries.uses(of: "workmanager") == presumed.union(.likelyTasks))

@@ -182,20 +182,6 @@ struct KotlinTests {
         #expect(report.unjudged.map(\.reason) == ["1 project (Gradle) was not read"])
     }
 
-    @Test(
-        "a mode for what neither Swift nor Kotlin has is found",
-        arguments: [
-            ("location", "fun f() {}", ["CF030"]),
-            ("location", "val manager = CLLocationManager()", []),
-            ("location", "import dev.jordond.compass.Place", []),
-            ("bluetooth-central", "val manager = CLLocationManager()", ["CF030"]),
-            ("bluetooth-central", "val manager = CBCentralManager()", []),
-            ("audio", "val player = AVPlayer()", []),
-        ])
-    func features(modes: String, text: String, found: [String]) throws {
-        #expect(try Self.rules(modes: modes, kotlin: [Self.main: text]) == found)
-    }
-
     private static let request = "val r = BGAppRefreshTaskRequest(\"a\")\n"
     private static let call = "BGTaskScheduler.sharedScheduler.submitTaskRequest("
 

@@ -95,6 +95,7 @@ struct LogTests {
         }
         #expect(try run.findings() == ["G001 3:1 "])
         #expect(try run.files().first?["kind"] as? String == "log")
+        #expect(run.result.summary.filesWithoutPush == 0 && run.result.summary.pushes == 2)
         let missing = try await FinishedRun([]) { $0.log = folder.path + "/none" }
         #expect(missing.result.problems.map(\.kind) == [.missing])
     }

@@ -14,6 +14,7 @@ struct NearestTests {
         ] as [(String, String?)])
     func nearest(name: String, meant: String?) {
         #expect(Nearest.name(to: name, among: ["key-file", "bundle-id", "environment"]) == meant)
+        #expect(Nearest.name(to: "silent", among: ["alert", "background"]) == "background")
     }
 
     @Test(

@@ -88,7 +88,7 @@ struct AuditPlan {
             case .nothingToAudit:
                 throw CommandFailure(
                     .noInput,
-                    "The paths hold no Xcode project, Info.plist, entitlements or Swift source.")
+                    "The paths hold no Xcode project, Info.plist, entitlements or source text.")
             case .unknownTarget(let name, let known):
                 let option = audit.targets.contains(name) ? "--target" : "--sends"
                 throw Self.unknown(option, "target", name, known)

@@ -4,9 +4,9 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// What Ctrl-C (SIGINT) does while the command waits for a server: it reports the progress, and the
-/// process ends by the signal, as shells expect. Used by one task; the report is made on a queue of
-/// its own, because the task itself may wait for long.
+/// What Ctrl-C (SIGINT) and SIGTERM do while the command waits for a server: it reports the
+/// progress, and the process ends by the signal, as shells expect. Used by one task; the report is
+/// made on a queue of its own, because the task itself may wait for long.
 final class Interruption<Standing: Sendable> {
     /// What was noted last.
     private final class Note: Sendable {
@@ -19,30 +19,28 @@ final class Interruption<Standing: Sendable> {
     }
 
     private let latest = Note()
-    /// `nil` where the process was started to ignore the signal, as a script's `&` does.
-    private let source: (any DispatchSourceSignal)?
+    /// Without a signal that the process was started to ignore, as a script's `&` does with SIGINT.
+    private let sources: [any DispatchSourceSignal]
 
-    /// Handles the signal as long as the object exists. `tell` gets the last noted value, if there
+    /// Handles the signals as long as the object exists. `tell` gets the last noted value, if there
     /// is one.
     init(_ tell: @escaping @Sendable (Standing) -> Void) {
-        guard !isIgnored(SIGINT) else {
-            source = nil
-            return
-        }
-        let source = DispatchSource.makeSignalSource(
-            signal: SIGINT, queue: DispatchQueue(label: "rouse.interruption"))
-        source.setEventHandler { [latest] in
-            if let standing = latest.latest {
-                ProgressBar.wipe()
-                tell(standing)
+        let queue = DispatchQueue(label: "rouse.interruption")
+        sources = [SIGINT, SIGTERM].filter { !isIgnored($0) }.map { [latest] number in
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler {
+                if let standing = latest.latest {
+                    ProgressBar.wipe()
+                    tell(standing)
+                }
+                endBySignal(number)
             }
-            endBySignal(SIGINT)
+            source.resume()
+            return source
         }
-        source.resume()
-        self.source = source
     }
 
-    deinit { source?.cancel() }
+    deinit { for source in sources { source.cancel() } }
 
     /// Stores the progress to report, in case of a signal from now on.
     func note(_ standing: Standing) { latest.latest = standing }

@@ -20,10 +20,13 @@ enum StoreCheck {
         if let url = configuration.storeURL { return await shared(url, configuration) }
         let path = SQLiteWakeStore.place(of: configuration.storePath)
         if let fault = folderFault(path) ?? fault(of: path) { return [fault] }
+        let room = roomFault(folder(of: path))
+        if let room, room.state == .wrong { return [room] }
         let isThere = access(path, F_OK) == 0
         var findings: [DoctorChecks.Finding] = [
             .fine("store", isThere ? "\(path) can be written." : "\(path) will be made.")
         ]
+        if let room { findings.append(room) }
         if configuration.storeDurability != .disk {
             findings.append(
                 .warning(
@@ -84,8 +87,25 @@ enum StoreCheck {
             "Run rouse store migrate with this configuration.")
     }
 
+    private static func folder(of path: String) -> String {
+        URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+    }
+
+    /// Whether the disk of a folder has little room for a store, or none; `nil` if it has enough or
+    /// does not say.
+    static func roomFault(_ folder: String) -> DoctorChecks.Finding? {
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0, status.f_frsize > 0 else { return nil }
+        let mebibytes = (UInt64(status.f_bavail) * UInt64(status.f_frsize)) >> 20
+        guard mebibytes < 256 else { return nil }
+        let problem = "The disk of \(folder) has \(mebibytes) MiB left."
+        let cure = "Make room: a gateway whose disk is full accepts nothing."
+        return mebibytes < 4
+            ? .wrong("store", problem, cure, .unavailable) : .warning("store", problem, cure)
+    }
+
     private static func folderFault(_ path: String) -> DoctorChecks.Finding? {
-        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        let folder = folder(of: path)
         guard access(folder, F_OK) == 0 else {
             return .wrong(
                 "store", "\(path) has no folder yet.",

@@ -47,35 +47,37 @@ struct ProbePlan {
         bundleID = try settings.requiredBundleID()
         transportKind = settings.server.transportKind
         timeout = .seconds(settings.server.timeoutSeconds)
-        servers = try Self.servers(command, settings.server)
+        servers = try Self.servers(command, settings)
         credential = try settings.requiredCredential().open(variables)
     }
 
     private static func servers(
-        _ command: ProbeCommand, _ settings: ServerSettings
+        _ command: ProbeCommand, _ settings: AppSettings
     ) throws(CommandFailure) -> [Server] {
+        let environment = command.environment?.environment
         if command.server.host != nil {
-            let environment = command.environment?.environment
             return [
                 Server(
                     environment: environment,
-                    transport: try settings.transport(for: environment))
+                    transport: try settings.server.transport(for: environment))
             ]
         }
-        // A configuration's server has one environment only, so it is not queried here.
-        var apple = settings
-        apple.host = nil
         var servers: [Server] = []
         for flag in EnvironmentFlag.allCases {
             guard command.environment == nil || command.environment == flag else { continue }
             let named = flag == .production ? command.productionServer : command.sandboxServer
-            let transport =
-                if let named {
-                    try transport(to: named, settings)
-                } else {
-                    try apple.transport(for: flag.environment)
-                }
-            servers.append(Server(environment: flag.environment, transport: transport))
+            if let named {
+                servers.append(
+                    Server(
+                        environment: flag.environment,
+                        transport: try transport(to: named, settings.server)))
+            } else if settings.server.host == nil || settings.environment == flag.environment {
+                // An app with a server of its own is not Apple's to ask about.
+                servers.append(
+                    Server(
+                        environment: flag.environment,
+                        transport: try settings.server.transport(for: flag.environment)))
+            }
         }
         return servers
     }

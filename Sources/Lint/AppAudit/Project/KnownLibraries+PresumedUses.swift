@@ -27,9 +27,6 @@ extension KnownLibraries {
         if !tells(taskWords) { uses.remove(.likelyTasks) }
         if !tells(pushWords, shortPushWords) { uses.remove(.likelyPushes) }
         if !tells(callWords, shortCallWords) { uses.remove(.likelyCalls) }
-        if !tells(deviceWords, shortDeviceWords) { uses.remove(.likelyDevices) }
-        if !tells(locationWords, shortLocationWords) { uses.remove(.likelyLocations) }
-        if !tells(audioWords, shortAudioWords) { uses.remove(.likelyAudio) }
         if !tells(transferWords, shortTransferWords) { uses.remove(.likelyTransfers) }
         return uses
     }
@@ -113,23 +110,6 @@ extension KnownLibraries {
         "daily", "im", "nim", "phone", "rong", "sip", "vox", "zoom",
     ]
 
-    /// The same of libraries for other devices: by Bluetooth, accessories, and those nearby.
-    private static let deviceWords = [
-        "accessor", "airtag", "arduino", "beacon", "bluetooth", "bose", "bridgefy", "datecs", "dfu",
-        "ditto", "epson", "estimote", "exposure", "fitbit", "fitness", "garmin", "gatt", "gimbal",
-        "hardware", "health", "idtech",
-        "kontakt", "ledger", "miband", "multipeer", "nearby", "nordic", "oura", "peripheral",
-        "polar", "printer", "sensor", "smartlock", "sonos", "square", "stario", "starprinter",
-        "starxpand", "sumup", "suunto", "terminal", "terra", "thermo", "tracing", "trezor", "tuya",
-        "verifone", "wearable", "whoop", "workout", "yubi", "zebra", "zettle",
-    ]
-
-    /// Those of them that others have in their names.
-    private static let shortDeviceWords: Set = [
-        "band", "ble", "blue", "car", "esp", "iot", "linea", "lock", "mfi", "midi", "nfc", "nrf",
-        "obd", "peer", "print", "reader", "ring", "scale", "tile", "uwb", "watch",
-    ]
-
     /// The same of libraries that transfer files in the background, or take the place of the app
     /// delegate.
     private static let transferWords = [
@@ -140,35 +120,4 @@ extension KnownLibraries {
 
     /// Those of them that others have in their names.
     private static let shortTransferWords: Set = ["box", "hls", "im", "tus"]
-
-    /// The same of libraries that have locations.
-    private static let locationWords = [
-        "airship", "amap", "aware", "background", "beacon", "bluedot", "compass", "drivekit",
-        "drivit", "estimote", "fleet", "foursquare", "geo", "gimbal", "indoor", "kontakt", "locat",
-        "maps",
-        "mapbox", "maplibre", "mobility", "motion", "nearby", "pilgrim", "places", "plotproject",
-        "radar", "raxel", "roam", "sensing", "sentiance", "telemat", "tracking", "traffic",
-        "weather", "zendrive",
-    ]
-
-    /// Those of them that others have in their names.
-    private static let shortLocationWords: Set = [
-        "gps", "here", "lbs", "map", "osm", "poi", "position", "track", "tracker", "trip",
-    ]
-
-    /// The same of libraries that play or record.
-    private static let audioWords = [
-        "agora", "audio", "call", "camera", "capture", "chime", "conference", "ffmpeg", "game",
-        "google-cast", "googlecast", "gstreamer", "jitsi", "karaoke", "linphone", "live", "media",
-        "meditat", "meeting", "mobilevlc", "music", "navigation", "opentok", "pjsip", "playback",
-        "player", "podcast", "radio", "record", "rtc", "sound", "speech", "speak", "spotify",
-        "stream", "talk", "twilio", "unity", "video", "vlc", "voice", "voip", "volume", "webview",
-        "whisper", "youtube", "zego", "zoom",
-    ]
-
-    /// Those of them that others have in their names.
-    private static let shortAudioWords: Set = [
-        "ads", "ad", "asr", "av", "cast", "daily", "midi", "mp", "nim", "im", "pip", "play", "sip",
-        "tts", "tx",
-    ]
 }

@@ -103,7 +103,7 @@ enum KnownLibraries {
             case "b": uses.formUnion([.tasks, .likelyTasks])
             case "s": uses.formUnion([.transfers, .likelyTransfers])
             case "t": uses.insert(.time)
-            case "f": uses.formUnion([.features, .likelyFeatures])
+            case "f": uses.insert(.features)
             case "-": break
             default: uses.formUnion(.all)
             }

@@ -7,7 +7,7 @@ import PayloadRules
 struct KotlinSources {
     /// What they, and the libraries that they name, may do.
     let uses: ModuleUses
-    /// The background tasks, and what other modes are for, that they name, and their faults.
+    /// The background tasks that they name, and their faults.
     let observations: [SourceObservation]
     /// The folder of their project.
     let folder: String
@@ -16,18 +16,14 @@ struct KotlinSources {
     /// The most folders from an app to the project around it.
     private static let depth = 4
 
-    private static let features: [String: SourceObservation.Subject] =
-        BackgroundMode.allCases.reduce(into: [:]) { words, mode in
-            for name in mode.featureNames { words[name] = .feature(mode) }
-        }
-    private static let subjects: [String: SourceObservation.Subject] = features.merging([
+    private static let subjects: [String: SourceObservation.Subject] = [
         "BGAppRefreshTaskRequest": .backgroundWork(.appRefresh),
         "BGAppRefreshTask": .backgroundWork(.appRefresh),
         "BGProcessingTaskRequest": .backgroundWork(.processing),
         "BGProcessingTask": .backgroundWork(.processing),
         "BGContinuedProcessingTaskRequest": .backgroundWork(.continued),
         "BGHealthResearchTaskRequest": .backgroundWork(.healthResearch),
-    ]) { $1 }
+    ]
     /// The older fetch, and libraries for tasks.
     private static let otherTaskWords: Set = [
         "setMinimumBackgroundFetchInterval", "performFetchWithCompletionHandler", "kmpworkmanager",
@@ -38,16 +34,9 @@ struct KotlinSources {
         "FirebaseMessaging", "onesignal", "OneSignal",
     ]
     private static let callWords: Set = ["PKPushRegistry", "CXProvider", "PushKit", "CallKit"]
-    /// Libraries for what other modes are for.
-    private static let deviceWords: Set = ["kable", "bluefalcon", "blueFalcon"]
-    private static let locationWords: Set = ["compass", "geo", "geolocation", "location", "moko"]
-    private static let audioWords: Set = [
-        "audio", "chaintech", "gadulka", "livekit", "mediaplayer", "player", "tts", "webrtc",
-    ]
     private static let filter = WordFilter(
         [
-            otherTaskWords, pushWords, callWords, deviceWords, locationWords, audioWords,
-            ["submitTaskRequest"], Set(subjects.keys),
+            otherTaskWords, pushWords, callWords, ["submitTaskRequest"], Set(subjects.keys),
         ]
         .reduce(into: []) { $0.formUnion($1) })
 
@@ -82,12 +71,6 @@ struct KotlinSources {
         if words.isDisjoint(with: Self.otherTaskWords) { uses.remove(.likelyTasks) }
         if words.isDisjoint(with: Self.pushWords) { uses.remove(.likelyPushes) }
         if words.isDisjoint(with: Self.callWords) { uses.remove(.likelyCalls) }
-        if words.isDisjoint(with: Self.deviceWords) { uses.remove(.likelyDevices) }
-        if words.isDisjoint(with: Self.locationWords) { uses.remove(.likelyLocations) }
-        // Calls are heard.
-        if words.isDisjoint(with: Self.audioWords.union(Self.callWords)) {
-            uses.remove(.likelyAudio)
-        }
         self.uses = uses
         folder = root
         self.observations = observations

@@ -9,13 +9,17 @@ struct SharedSchemes {
 
     private let configurations: Set<String>
 
-    /// Reads the schemes in an `.xcodeproj`.
+    /// Reads the schemes in an `.xcodeproj`, and in the workspaces beside it.
     init(in project: String) {
-        let folder = project + "/xcshareddata/xcschemes"
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let folder = Paths.folder(of: project)
+        let workspaces = Self.names(in: folder, ending: ".xcworkspace")
+            .map { Paths.join(folder, $0) }
+        let paths = ([project] + workspaces).flatMap { bundle in
+            let schemes = bundle + "/xcshareddata/xcschemes"
+            return Self.names(in: schemes, ending: ".xcscheme").map { schemes + "/" + $0 }
+        }
         var configurations: Set<String> = []
-        for name in names.sorted() where name.hasSuffix(".xcscheme") {
-            let path = folder + "/" + name
+        for path in paths {
             guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes) else {
                 continue
             }
@@ -30,6 +34,11 @@ struct SharedSchemes {
     func passOver(_ name: String, of all: [String]) -> Bool {
         Self.usual.contains(name) && !configurations.contains(name)
             && !configurations.isDisjoint(with: all)
+    }
+
+    private static func names(in folder: String, ending: String) -> [String] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: FileTree.place(of: folder))
+        return (names ?? []).sorted().filter { $0.hasSuffix(ending) }
     }
 
     /// The values of the attribute `buildConfiguration` of a scheme's actions.

@@ -20,6 +20,7 @@ extension CompletionPaths {
                 && !end.contains(where: endsProgram)
             return isSilent ? sink.end : nil
         }
+        if let silent = silentCatch(behind: open) { return silent }
         guard let label = label(ofClosure: open), let others = Self.alternatives[label],
             let bracket = (max(0, open - AuditLimits.headWords)..<open).last(where: {
                 text.partners[$0] > open
@@ -37,6 +38,33 @@ extension CompletionPaths {
                 if !settles, others.contains(other) { silent = index }
             }
             index = text.skipBracket(index, arguments)
+        }
+        return silent
+    }
+
+    /// What runs instead of the closure of a promise's `done` if the promise fails, and does not
+    /// make the call: `load().done { … }.catch { … }`, `load().done { … }.cauterize()`.
+    private func silentCatch(behind open: Int) -> Int? {
+        let isInBrackets = text.sees("(", at: open - 1)
+        let callee = isInBrackets ? open - 2 : open - 1
+        guard !text.isObjectiveC, ["done", "then"].contains(where: { text.sees($0, at: callee) }),
+            text.sees(".", at: callee - 1), text.partners[open] > open
+        else { return nil }
+        var index = text.partners[open] + (isInBrackets ? 2 : 1)
+        var silent: Int?
+        while text.sees(".", at: index), let name = text[index + 1], name.isName {
+            let start = index + 1
+            index += 2
+            if text.sees("(", at: index), text.partners[index] > index {
+                index = text.partners[index] + 1
+            }
+            if text.sees("{", at: index), text.partners[index] > index {
+                index = text.partners[index] + 1
+            }
+            if mentions(start..<index) || ["recover", "otherwise"].contains(name.text) {
+                return nil
+            }
+            if name.text == "catch" || name.text == "cauterize" { silent = silent ?? start }
         }
         return silent
     }

@@ -245,9 +245,13 @@ extension SourceReader {
         let isRetry = text.scopes(around: index).contains { scope in
             if case .control("catch") = scope.kind { true } else { false }
         }
-        let isElsewhere = text.tokens[index].isConditional && !text.isBuiltForIOS(index)
-        return isRetry || isElsewhere || !isStatement(from: first, of: index)
+        return isRetry || isElsewhere(index) || !isStatement(from: first, of: index)
             ? .ignoredSubmitError : .droppedSubmitError
+    }
+
+    /// Whether a token is in `#if` for another platform, or for the simulator alone.
+    private func isElsewhere(_ index: Int) -> Bool {
+        text.tokens[index].isConditional && !text.isBuiltForIOS(index)
     }
 
     /// Whether a call, with what is before it from `first` on, is a statement whose value nothing
@@ -319,7 +323,7 @@ extension SourceReader {
         } else if text.sees("try", "?", at: start - 2) {
             see(.fault(dropped(by: start - 2, index)), at: index)
         } else if isCaughtByNothing(index) {
-            see(.fault(.droppedSubmitError), at: index)
+            see(.fault(isElsewhere(index) ? .ignoredSubmitError : .droppedSubmitError), at: index)
         } else if let call = ignoringCall(of: index) {
             see(.fault(.droppedSubmitError), at: call)
         }

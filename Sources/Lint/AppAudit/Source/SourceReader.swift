@@ -410,6 +410,25 @@ struct SourceReader {
             text.type(around: index)?.inherited.contains("UNNotificationServiceExtension") == true
         else { return }
         let isHandedOn = text[index - 1]?.isMark("(") == true
-        if name == "UNNotificationContent" || isHandedOn { see(.hiddenNotification, at: index) }
+        if name == "UNNotificationContent" || isHandedOn || staysEmpty(index) {
+            see(.hiddenNotification, at: index)
+        }
+    }
+
+    /// Whether content stays empty until it is passed on: `let empty =
+    /// UNMutableNotificationContent()`, `empty.sound = nil`, `contentHandler(empty)`.
+    private func staysEmpty(_ index: Int) -> Bool {
+        guard text.sees("=", at: index - 1), text.sees("let", at: index - 3),
+            let name = text[index - 2]?.text, let (_, body) = function(around: index)
+        else { return false }
+        let uses = body.filter { text.tokens[$0].isName(name) && $0 > index }
+        let isPassedOn = { [text] (use: Int) in
+            text.sees("(", at: use - 1) && text.sees(")", at: use + 1)
+        }
+        return uses.contains(where: isPassedOn)
+            && uses.allSatisfy { use in
+                isPassedOn(use)
+                    || ["sound", "badge"].contains { text.sees(".", $0, "=", "nil", at: use + 1) }
+            }
     }
 }

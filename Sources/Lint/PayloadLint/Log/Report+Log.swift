@@ -24,6 +24,7 @@ extension Report {
                     var result = PushChecker.Result()
                     if let push = read.push, let item = read.document.items.first {
                         result = checker.result(history.examine(push), of: item, in: text)
+                        result.pushCount = 1
                         if let type = push.draft.pushType { result.note(type, isInferred: false) }
                     }
                     checker.report(read.document.faults, in: text, &result)

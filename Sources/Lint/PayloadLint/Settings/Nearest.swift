@@ -5,6 +5,12 @@ package enum Nearest {
     /// The maximum edit distance of a suggestion.
     private static let maximumDistance = 3
 
+    /// What people call kinds of pushes that have other names.
+    private static let otherNames = [
+        "silent": "background", "contentavailable": "background", "call": "voip",
+        "pushkit": "voip", "notification": "alert",
+    ]
+
     /// A sentence that suggests the most similar name, or lists all known names.
     package static func remedy(
         for name: String, among known: [String], called noun: String
@@ -18,6 +24,9 @@ package enum Nearest {
     /// The known name with the smallest edit distance from `name`; `nil` if none is similar.
     package static func name(to name: String, among known: [String]) -> String? {
         let folded = folded(name)
+        if let meant = otherNames[String(decoding: folded, as: UTF8.self)], known.contains(meant) {
+            return meant
+        }
         let ranked = known.map { ($0, distance(folded, self.folded($0))) }
         guard let best = ranked.min(by: { $0.1 < $1.1 }) else { return nil }
         return best.1 <= min(maximumDistance, max(1, name.count / 2)) ? best.0 : nil

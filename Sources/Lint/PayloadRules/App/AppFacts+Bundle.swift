@@ -46,6 +46,8 @@ extension AppFacts {
         /// Whether a generator that was not read, or a script of the build, may add to the bundle's
         /// files. Findings are at most warnings then.
         public var mayBeIncomplete = false
+        /// Whether a plugin of Expo, or a script of the build, may add other keys to Info.plist.
+        public var mayGetKeys = false
 
         /// Creates a bundle.
         public init(

@@ -28,7 +28,7 @@ public struct AppRule: Sendable, Identifiable {
         case "CF019": [.tasks, .likelyTasks]
         case "CF052": .likelyTasks
         case "CF057": .tasks
-        case "CF030": [.features, .likelyFeatures]
+        case "CF030": .features
         case "CF045": .time
         case "CF046": [.transfers, .likelyTransfers]
         default: []

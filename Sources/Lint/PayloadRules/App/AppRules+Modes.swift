@@ -32,17 +32,27 @@ extension AppRules {
                             listed, of: app, sends: facts.pushes(to: app), &findings)
                         continue
                     }
-                    // A library of which only the name is known is taken to have what it tells of.
-                    guard let uses = mode.likelyUses, app.lacks(uses, { $0 == .feature(mode) }),
-                        app.platform != .macOS, mode != .audio || !app.shows(isHeard),
+                    guard !mode.featureNames.isEmpty, app.platform != .macOS,
+                        !app.shows({ $0 == .feature(mode) }),
                         // Rule CF015 covers it.
                         mode != .pushToTalk || app.entitlement(talkKey).placeIfNotTrue == nil
                     else { continue }
-                    findings.suspect(
-                        app, at: listed.place,
-                        "no source text uses what the background mode `\(mode.rawValue)` is for",
-                        fix: app.sources?.unread.contains(.features) == true
-                            ? "Remove the mode unless code that was not read uses it." : nil)
+                    let message =
+                        "no source text uses what the background mode `\(mode.rawValue)` is for"
+                    let keys = mode.requiredKeys
+                    if keys.isEmpty {
+                        guard app.lacks(.features, { $0 == .feature(mode) }),
+                            mode != .audio || !app.shows(isHeard)
+                        else { continue }
+                        findings.report(app, at: listed.place, message, severity: .note)
+                    } else if let info = app.info, !app.mayBeIncomplete, !app.mayGetKeys,
+                        !info.members.keys.contains(where: { keys.contains(where: $0.hasPrefix) })
+                    {
+                        // A library that was not read may not use it either.
+                        findings.suspect(
+                            app, at: listed.place,
+                            message + ", and Info.plist lacks what iOS asks for before it is used")
+                    }
                 }
             }
         },

@@ -47,7 +47,8 @@ extension AppRules {
         AppRule(
             "CF013", .warning, "an entitlement is in Info.plist",
             why: "iOS reads entitlements from the code signature and ignores it there.",
-            from: [.unrestrictedVoIP, .apsEnvironment], fix: "Remove the key from Info.plist."
+            from: [.unrestrictedVoIP, .apsEnvironment],
+            fix: "Move the key to the target's entitlements, or remove it if they have it."
         ) { facts, findings in
             for bundle in facts.bundles {
                 let members = (bundle.info?.members ?? [:]).sorted { $0.key < $1.key }

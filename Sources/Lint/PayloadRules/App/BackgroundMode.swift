@@ -46,15 +46,16 @@ public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What a library that was not read may do for it; `nil` for modes with their own rules.
-    var likelyUses: ModuleUses? {
+    /// The beginnings of the keys of Info.plist of which iOS demands one before the app may use
+    /// what the mode is for, whoever asks for it; empty if there is none.
+    var requiredKeys: [String] {
         switch self {
-        case .audio: .likelyAudio
-        case .location: .likelyLocations
-        case .externalAccessory, .bluetoothCentral, .bluetoothPeripheral, .workoutProcessing,
-            .nearbyInteraction, .pushToTalk:
-            .likelyDevices
-        case .voip, .fetch, .remoteNotification, .processing: nil
+        case .location: ["NSLocation"]
+        case .bluetoothCentral, .bluetoothPeripheral: ["NSBluetooth"]
+        case .nearbyInteraction: ["NSNearbyInteraction"]
+        case .externalAccessory: ["UISupportedExternalAccessoryProtocols"]
+        case .workoutProcessing: ["NSHealth"]
+        case .audio, .voip, .fetch, .remoteNotification, .processing, .pushToTalk: []
         }
     }
 

@@ -27,20 +27,11 @@ public struct ModuleUses: OptionSet, Hashable, Sendable {
     public static let likelyPushes = ModuleUses(rawValue: 128)
     /// It has calls, or is likely to, in the same sense.
     public static let likelyCalls = ModuleUses(rawValue: 256)
-    /// It has what modes for other devices are for, or is likely to: Bluetooth, accessories, nearby
-    /// devices, workouts.
-    public static let likelyDevices = ModuleUses(rawValue: 512)
-    /// It has locations, or is likely to.
-    public static let likelyLocations = ModuleUses(rawValue: 1024)
-    /// It plays or records, or is likely to.
-    public static let likelyAudio = ModuleUses(rawValue: 2048)
     /// It has background sessions, or is likely to.
-    public static let likelyTransfers = ModuleUses(rawValue: 4096)
-    /// All of ``features`` that are likely.
-    public static let likelyFeatures: ModuleUses = [.likelyDevices, .likelyLocations, .likelyAudio]
+    public static let likelyTransfers = ModuleUses(rawValue: 512)
     /// Nothing is known of it.
     public static let all: ModuleUses = [
         .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks, .likelyPushes,
-        .likelyCalls, .likelyFeatures, .likelyTransfers,
+        .likelyCalls, .likelyTransfers,
     ]
 }

@@ -435,7 +435,21 @@ extension AppCase {
         source("CF022", "no mode", [.backgroundLocation], .warning),
         source("CF022", "the mode", [.backgroundLocation], info: Plist.modes("location"), nil),
 
-        source("CF030", "no feature", [], info: Plist.modes("audio"), .warning),
+        source("CF030", "no feature", [], info: Plist.modes("audio"), .note),
+        source("CF030", "no feature, nor key", [], info: Plist.modes("location"), .warning),
+        source(
+            "CF030", "the key of a feature", [],
+            info: Plist.modes("bluetooth-central").merging([
+                "NSBluetoothAlwaysUsageDescription": .string("For rides")
+            ]) { $1 }, nil),
+        source(
+            "CF030", "protocols of accessories", [],
+            info: Plist.modes("external-accessory").merging([
+                "UISupportedExternalAccessoryProtocols": .string("com.example.p")
+            ]) { $1 }, nil),
+        source(
+            "CF030", "a feature without its key", [.feature(.nearbyInteraction)],
+            info: Plist.modes("nearby-interaction"), nil),
         source("CF030", "no mode at all", [], info: Plist.modes("audoi"), .warning),
         source(
             "CF030", "no mode, in the words of a feature", [],
