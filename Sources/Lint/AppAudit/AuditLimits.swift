@@ -38,6 +38,10 @@ enum AuditLimits {
     static let settingBytes = 64 << 10
     /// The maximum number of build settings files that include each other.
     static let settingsFiles = 64
+    /// The maximum number of shared schemes that are read for a project.
+    static let schemes = 128
+    /// The maximum number of lazy sessions in a source file.
+    static let lazySessions = 8
     /// The maximum depth of folders.
     static let folderDepth = 40
     /// The maximum number of folder entries in one audit.
@@ -52,6 +56,8 @@ enum AuditLimits {
     static let sinkWords = 2_000
     /// The maximum number of calls in one function that ask for time and are followed.
     static let beginsPerFunction = 32
+    /// The maximum number of places of a fault in one function, besides the first.
+    static let placesPerFault = 16
     /// The maximum number of observations in one source file.
     static let observationsPerFile = 1000
 }

@@ -15,10 +15,11 @@ extension AuditReport {
                 bytes ?? [], isSourceCode: result.files[index].kind.isSourceText)
             result.files[index].findings =
                 result.files[index].findings.compactMap { finding in
-                    var finding = finding
-                    let (rule, line) = (finding.diagnostic.rule, finding.diagnostic.line)
+                    let rule = finding.diagnostic.rule
                     guard let severity = policy.severity(of: rule, finding.diagnostic.severity),
-                        !ignores.cover(rule, line: line),
+                        var finding = finding.limited(to: {
+                            !ignores.cover(rule, line: $0.diagnostic.line)
+                        }),
                         finding.isSaidBy.flatMap({ policy.severity(of: $0, .error) }) == nil
                     else { return nil }
                     finding.diagnostic.severity = severity

@@ -68,17 +68,29 @@ extension FileLibrary {
         for index in digests.indices { digests[index].dropSessions(besides: late) }
     }
 
-    /// Whether a file with what the system runs at launch names one of some functions.
+    /// Whether a file with what the system runs at launch names one of some functions, or one that
+    /// calls one.
     private func isBegunAtLaunch(_ names: Set<String>, _ files: [String]) -> Bool {
+        guard names.allSatisfy(WordFilter.canFind) else { return true }
+        let words = tree.index.words(names)
+        var callers = names
+        for path in files {
+            guard let found = tree.index.words(words, .named, in: path) else { return true }
+            guard !found.isEmpty else { continue }
+            guard let text = text(path),
+                let here = SourceReader(text).functions(naming: found)
+            else { return true }
+            callers.formUnion(here)
+        }
         let launches: Set = [
-            "UIApplicationDelegate", "UIApplicationMain", "WindowGroup",
+            "UIApplicationDelegate", "UIApplicationMain", "WindowGroup", "DocumentGroup",
             "didFinishLaunchingWithOptions", "applicationDidFinishLaunching",
         ]
-        guard names.allSatisfy(WordFilter.canFind) else { return true }
-        let words = tree.index.words(launches.union(names))
+        guard callers.allSatisfy(WordFilter.canFind) else { return true }
+        let all = tree.index.words(launches.union(callers))
         return files.contains { path in
-            guard let found = tree.index.words(words, .named, in: path) else { return true }
-            return !found.isDisjoint(with: launches) && !found.isDisjoint(with: names)
+            guard let found = tree.index.words(all, .named, in: path) else { return true }
+            return !found.isDisjoint(with: launches) && !found.isDisjoint(with: callers)
         }
     }
 }

@@ -149,8 +149,13 @@ struct ProjectReader {
         .map { configuration in
             let bundles = chosen.filter {
                 let all = project.configurations(of: $0)
-                return all.contains(configuration)
-                    && (!configurations.isEmpty || !project.passesOver(configuration, of: all))
+                guard all.contains(configuration) else { return false }
+                guard configurations.isEmpty, project.passesOver(configuration, of: all, for: $0)
+                else { return true }
+                library.noteUnknown(
+                    "no shared scheme builds the configuration \(configuration)", target: $0.name,
+                    [])
+                return false
             }
             .compactMap { bundle($0, configuration, sources[$0.id], identifiers[$0.id]) }
             return AppFacts(configuration: configuration, bundles: bundles)
@@ -332,7 +337,7 @@ struct ProjectReader {
         if platforms.contains("iphoneos") {
             let isOfMac =
                 platforms.contains("macosx") && settings.text("SDKROOT")?.value == "macosx"
-                && says("mac", target, settings)
+                && says(["mac", "macos", "osx"], target, settings)
             return isOfMac ? .macOS : .iOS
         }
         for name in platforms + [settings.text("SDKROOT")?.value ?? ""] {
@@ -359,20 +364,23 @@ struct ProjectReader {
         switch platform {
         case .iOS:
             return configuration.lowercased().filter(\.isLetter).contains("developerid")
-                || isPossible && says("catalyst", target, settings)
-        case .macOS: return isPossible && settings.text("SDKROOT")?.value != "macosx"
+                || isPossible && says(["catalyst", "maccatalyst"], target, settings)
+        case .macOS: return isPossible && settings.text("SDKROOT")?.value == "iphoneos"
         default: return false
         }
     }
 
-    /// Whether the name of a target or its files say something, in lowercase letters.
+    /// Whether the name of a target or its files have one of some words, in lowercase letters.
     private static func says(
-        _ word: String, _ target: XcodeTarget, _ settings: BuildSettings
+        _ words: Set<String>, _ target: XcodeTarget, _ settings: BuildSettings
     ) -> Bool {
         let files = ["INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS"].compactMap {
             settings.text($0)?.value
         }
-        return ([target.name] + files).contains { $0.lowercased().contains(word) }
+        return ([target.name] + files).flatMap { $0.split { !$0.isLetter } }.contains { part in
+            words.contains(part.lowercased())
+                || !words.isDisjoint(with: SourceReader.nameParts(String(part)))
+        }
     }
 
     private static func deploymentTarget(

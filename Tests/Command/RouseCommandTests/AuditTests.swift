@@ -159,6 +159,35 @@ struct AuditTests {
         #expect(!new.out.contains("CF026"), "\(new.all)")
     }
 
+    @Test("a path that is ignored or known hides no other path of its handler")
+    func pathsOfAHandler() async throws {
+        let folder = try TestFolder()
+        func handler(_ paths: String...) -> String {
+            "class AppDelegate: UIResponder, UIApplicationDelegate {\n"
+                + "func application(_ a: UIApplication, didReceiveRemoteNotification u: U,\n"
+                + "fetchCompletionHandler done: @escaping (UIBackgroundFetchResult) -> Void) {\n"
+                + paths.map { "if \($0) { return }\n" }.joined() + "done(.newData)\n}\n}\n"
+        }
+        func lines(_ source: String, _ options: String...) async throws -> [Int] {
+            try folder.write(source, to: "A.swift")
+            let result = try await Rouse.run(
+                ["audit", "--format", "json", "--select", "CF003"] + options + [folder.path])
+            let files = try #require(try result.json()["files"] as? [[String: Any]])
+            return files.flatMap { $0["diagnostics"] as? [[String: Any]] ?? [] }
+                .compactMap { $0["line"] as? Int }
+        }
+        let both = handler("a", "b")
+        #expect(try await lines(both) == [4])
+        let ignored = both.replacing(
+            "if a { return }", with: "if a { return } // rouse:ignore CF003 legacy")
+        #expect(try await lines(ignored) == [5])
+        let known = folder.path + "/known.json"
+        #expect(try await lines(both, "--write-baseline", known) == [])
+        #expect(try await lines(both, "--baseline", known) == [])
+        #expect(try await lines(handler("a", "b", "c"), "--baseline", known) == [6])
+        #expect(try await lines(handler("a"), "--baseline", known) == [])
+    }
+
     @Test("--explain prints a rule's manual page")
     func explain() async throws {
         let page = try await Rouse.run(["audit", "--explain", "cf020"])

@@ -112,12 +112,12 @@ struct ProbeTests {
                     key-file: AuthKey_\(RunningSimulator.keyID).p8
                     server: { host: 127.0.0.1, port: \(simulator.simulator.port), ca-file: ca.pem }
                 """, to: "rouse.yaml")
-            for options in [[], ["--sandbox"]] {
+            for (options, environment) in [([], nil), (["--sandbox"], "sandbox")] {
                 let result = try await Rouse.run(
                     ["probe", "--json", "--config", file] + options + [RunningSimulator.device])
                 #expect(result.status == 0, "\(result.all)")
                 let answers = try #require(try result.json()["answers"] as? [[String: Any]])
-                #expect(answers.map { $0["environment"] as? String } == ["sandbox"])
+                #expect(answers.map { $0["environment"] as? String } == [environment])
             }
         }
     }

@@ -41,6 +41,9 @@ struct WebhookEndpointsTests {
             // The pause itself is told, and so waits; the second run finds it when it starts.
             for _ in 1...2 {
                 let (gateway, base) = try await ServeTests.start(["--config", path, "--paused"])
+                let ready = try await ServeTests.curl(["\(base)/readyz"])
+                let warnings = try #require(ready["warnings"] as? [String])
+                #expect(warnings.contains { $0.hasPrefix("No webhook is posted until") })
                 let id = try await ServeTests.wake(base)
                 _ = try await Rouse.run(
                     ["wake", id, "--cancel", "--gateway", base],

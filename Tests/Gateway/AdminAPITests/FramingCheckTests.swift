@@ -78,6 +78,23 @@ struct FramingCheckTests {
     }
 
     @Test(
+        "What NIO's parser refuses is said as far as it tells",
+        arguments: [
+            ("Content-Length: 1\r\nContent-Length: 2\r\n\r\n", "Send Content-Length once"),
+            ("Content-Length: x\r\n\r\n", "Send Content-Length once"),
+            ("Transfer-Encoding: chunked\r\n\r\nzz\r\n", "A chunk of the body"),
+            ("X : a\r\n\r\n", "A header field has a character"),
+        ])
+    func words(fields: String, words: String) async throws {
+        try await APIBench().serve { caller in
+            let text = "POST /v1/wakes HTTP/1.1\r\n\(Self.host)\(fields)"
+            let answer = try await HTTPExchange.raw(Array(text.utf8), port: caller.port)
+            try expectProblem(answer, .malformedRequest)
+            #expect(answer.body.contains(words), "\(answer.body)")
+        }
+    }
+
+    @Test(
         "What is allowed in another form is answered",
         arguments: [
             "GET /healthz HTTP/1.0\r\n\r\n",

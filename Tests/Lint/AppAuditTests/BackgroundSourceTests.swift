@@ -200,7 +200,7 @@ struct BackgroundSourceTests: SourceFaultSuite {
                     "reportNewIncomingCall(\n}",
                     with: "reportNewIncomingCall(with: id, update: u) } catch { log(error) }\n}")
         ),
-        (.bareExpiration, task("task.expirationHandler = { \(end) }\nsync { \(end) }")),
+        (.taskLeftRunning, task("task.expirationHandler = { \(end) }\nsync { \(end) }")),
         (.droppedSubmitError, "do { try BGTaskScheduler.shared.submit(r) } catch {}"),
         (.droppedSubmitError, "let s = BGTaskScheduler.shared\ntry? s.submit(r)"),
         (.distantBeginDate, "r.earliestBeginDate = .now + 30 * 86_400\n"),

@@ -23,7 +23,8 @@ struct EmptyContentTests {
         "content that stays empty",
         arguments: [
             "show(UNNotificationContent())", "show(UNMutableNotificationContent())",
-            made + "show(content)", made + "content.sound = nil\nlog()\nself.show?(content)",
+            made + "show(content)",
+            made + "content.sound = nil\nlog()\nself.contentHandler?(content)",
         ])
     func empty(body: String) { #expect(Self.hides(body)) }
 
@@ -31,7 +32,7 @@ struct EmptyContentTests {
         "content that somebody fills",
         arguments: [
             made + "content.title = title\nshow(content)",
-            made + "fill(content, title)\nshow(content)",
+            made + "fill(content)\nshow(content)",
             made + "content.sound = .default\nshow(content)", made,
             "let content = request.content.mutableCopy()\nshow(content)",
         ])

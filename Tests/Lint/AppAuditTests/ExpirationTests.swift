@@ -29,8 +29,10 @@ struct ExpirationTests: SourceFaultSuite {
                 #expect(Self.faults(handler: handler, work: work) == [], "\(handler)")
             }
         }
-        let closure = "context.performAndWait { save()\n\(Self.end) }"
-        #expect(Self.faults(handler: Self.end, work: closure) == [.bareExpiration])
+        let atOnce = "context.performAndWait { save()\n\(Self.end) }"
+        #expect(Self.faults(handler: Self.end, work: atOnce) == [])
+        let later = "context.perform { save()\n\(Self.end) }"
+        #expect(Self.faults(handler: Self.end, work: later) == [.taskLeftRunning])
     }
 
     @Test("a second handler may cancel it")
@@ -39,6 +41,6 @@ struct ExpirationTests: SourceFaultSuite {
         let second = "task.expirationHandler = { work.cancel()\n\(Self.end) }"
         #expect(
             Self.faults(handler: Self.end, work: work + second)
-                .isDisjoint(with: [.taskLeftRunning, .bareExpiration]))
+                .isDisjoint(with: [.taskLeftRunning]))
     }
 }

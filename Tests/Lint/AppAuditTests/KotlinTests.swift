@@ -192,6 +192,9 @@ struct KotlinTests {
             "fun f() {\n  try {\n    S(r, null)\n  } catch (e: Exception) { log(e) }\n}",
             "fun f(): Unit {\n  if (isOn) {\n    S(r, error = null,)\n  }\n}",
             "fun f() {\n  scope.launch {\n    S(r, null)\n    log()\n  }\n}",
+            "fun f() {\n  if (isOn) {\n    S(r, null)\n  } else {\n    log()\n  }\n}",
+            "fun f() {\n  if (isOff) {\n    log()\n  } else if (isOn) {\n    S(r, null)\n  }\n}",
+            "fun f() {\n  run {\n    try {\n S(r, null)\n } finally { log() }\n    log()\n  }\n}",
         ])
     func droppedErrors(text: String) throws {
         let text = Self.request + text.replacing("S(", with: Self.call)
@@ -212,6 +215,10 @@ struct KotlinTests {
             "fun f() {\n  val ok = run {\n    S(r, null)\n  }\n}",
             "fun f() = run {\n  S(r, null)\n}", "fun f() {\n  log(\n    S(r, null)\n  )\n}",
             "fun f() {\n  S(r, null)\n    .also { log(it) }\n}",
+            "fun f() {\n  val ok = if (isOff) {\n    false\n  } else {\n    S(r, null)\n  }\n}",
+            "fun f() {\n  val ok = try {\n    g()\n  } catch (e: E) {\n    S(r, null)\n  }\n}",
+            "fun f() = go {\n  try {\n    S(r, null)\n  } catch (e: E) { false }\n}",
+            "fun f() {\n  val ok = isOn and\n    S(r, null)\n}",
             "// S(r, null)", "fun f(isOn: Boolean) =\n  if (isOn)\n    S(r, null)\n  else true",
         ])
     func seenErrors(text: String) throws {

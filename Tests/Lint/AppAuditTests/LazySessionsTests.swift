@@ -96,6 +96,9 @@ struct LazySessionsTests {
             "func resumeAll() { session.uploadTask(with: r).resume() }",
             uploads + "\nfunc retryPending() { upload(r) }",
             uploads + "\nfunc connect() { use(session) }",
+            uploads + "\nfunc look() { q.async { [weak self] in self?.session.flush {} } }",
+            uploads + "\nvar last: URLRequest? { didSet { upload(last!) } }",
+            uploads + "\nfunc more(_ r: [URLRequest]) { r.forEach(upload) }",
         ])
     func others(functions: String) throws {
         #expect(try Self.found(Self.center(functions: functions)) == [])
@@ -113,6 +116,9 @@ struct LazySessionsTests {
         }
         let launch = Self.delegate(launch: "Center.shared.upload(r)")
         #expect(try Self.found(Self.center(), launch) == [])
+        let later = Self.delegate(launch: "Later.shared.begin()")
+        let other = "\nclass Later { func begin() { Center.shared.upload(r) } }"
+        #expect(try Self.found(Self.center() + other, later) == [])
         #expect(
             try Self.found(Self.center("lazy var session: URLSession = {\n\(Self.made)\n}()")) == []
         )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PayloadRules
 import Testing
 
@@ -8,36 +9,52 @@ import Testing
 /// What nobody builds for iOS.
 @Suite("Shared schemes, and builds for the Mac")
 struct SharedSchemesTests {
-    @Test("a usual configuration that no shared scheme builds is let be, unless it is chosen")
+    /// A scheme that runs a target in one configuration and archives it in another.
+    private static func scheme(_ target: String, _ run: String, _ archive: String) -> String {
+        "<BuildableReference BlueprintName = \"\(target)\"><LaunchAction\n buildConfiguration = "
+            + "\"\(run)\"></LaunchAction><ArchiveAction buildConfiguration = \"\(archive)\">"
+    }
+
+    @Test("a usual configuration that no scheme of its target builds is let be, and said to be")
     func leftConfigurations() throws {
         let folder = try TestFolder()
-        let project = SampleProject.text(
-            app: SampleProject.generatedInfo + "CODE_SIGN_ENTITLEMENTS = App/App.entitlements;",
-            release: "CODE_SIGN_ENTITLEMENTS = \"\";")
-        try folder.write(
-            project.replacing("name = Debug", with: "name = DebugStore"),
-            to: "App.xcodeproj/project.pbxproj")
-        try folder.write("BASE_ID = com.example\n", to: "App.xcconfig")
-        try folder.write(
-            XML.dictionary([("aps-environment", "<string>development</string>")]),
-            to: "App/App.entitlements")
-        try folder.write("let x = 1", to: "App/AppDelegate.swift")
+        let lacking = "INFOPLIST_KEY_UIBackgroundModes = fetch;"
+        try AuditScopeTests.write(
+            folder, "App", settings: lacking,
+            objects: """
+                CA = { isa = XCBuildConfiguration; name = DebugStore; buildSettings = {
+                  GENERATE_INFOPLIST_FILE = YES;
+                  INFOPLIST_KEY_UIBackgroundModes = remote-notification; }; };
+                CB = { isa = XCBuildConfiguration; name = ReleaseStore; buildSettings = {
+                  GENERATE_INFOPLIST_FILE = YES;
+                  INFOPLIST_KEY_UIBackgroundModes = remote-notification; }; };
+                """)
+        let file = "App/App.xcodeproj/project.pbxproj"
+        let project = try String(contentsOfFile: folder.path + "/" + file, encoding: .utf8)
+        try folder.write(project.replacing("( C1 )", with: "( C1, CA, CB )"), to: file)
+        func report(_ configurations: Set<String> = []) throws -> AuditReport {
+            try Audit(
+                paths: [folder.path], sends: [.background], configurations: configurations
+            ).report()
+        }
         func tells(_ configurations: Set<String> = []) throws -> Bool {
-            let audit = Audit(
-                paths: [folder.path], sends: [.background], configurations: configurations)
-            return try AuditScopeTests.rules(audit.report()).contains("CF005")
+            AuditScopeTests.rules(try report(configurations)).contains("CF001")
         }
         #expect(try tells())
-        let scheme = "App.xcodeproj/xcshareddata/xcschemes/App.xcscheme"
-        try folder.write("<LaunchAction buildConfiguration = \"Nightly\">", to: scheme)
-        #expect(try tells())
-        try folder.write("<LaunchAction buildConfiguration = \"DebugStore\">", to: scheme)
+        for (target, run, archive) in [
+            ("Other", "DebugStore", "ReleaseStore"), ("App", "DebugStore", "DebugStore"),
+            ("App", "DebugStore", "Release"), ("App", "Nightly", "ReleaseStore"),
+        ] {
+            let path = "App/App.xcodeproj/xcshareddata/xcschemes/App.xcscheme"
+            try folder.write(Self.scheme(target, run, archive), to: path)
+            #expect(try tells(), "\(target) \(run) \(archive)")
+        }
+        let path = "App/App.xcworkspace/xcshareddata/xcschemes/App.xcscheme"
+        try folder.write(Self.scheme("App", "DebugStore", "ReleaseStore"), to: path)
         #expect(try !tells())
+        let said = "no shared scheme builds the configuration Release"
+        #expect(try report().unjudged.contains { $0.targets == ["App"] && $0.reason == said })
         #expect(try tells(["Release"]))
-        try folder.write(
-            "<TestAction buildConfiguration = \"DebugStore\"><ArchiveAction\n   "
-                + "buildConfiguration = \"Release\">", to: scheme)
-        #expect(try tells())
     }
 
     @Test("what a build for the Mac says of an iOS app is let be")

@@ -30,6 +30,8 @@ struct SourceTextTests {
             "if (a) return;\nnext();", "if (a) {\nreturn;\n}\nnext();",
             "if (a) first2(a);\nelse return;\nnext();", "run(^{\nreturn;\n});\nnext();",
             "#if DEBUG\nreturn;\n#endif\nnext();", "goto end;\nreturn;\nend: next();",
+            "goto end;\nreturn;\n#if DEBUG\nlog2(a);\n#endif\nend: next();",
+            "goto end;\nreturn;\n{ end: next(); }",
             "switch (a) { case 1: return; }\nnext();",
         ])
     func reachable(body: String) {

@@ -82,9 +82,10 @@ struct AuditSettings {
         } else if let baseline {
             for index in asked.files.indices {
                 let file = asked.files[index]
-                let entries = Self.entries(of: file, in: asked, baseline)
-                asked.files[index].findings = zip(file.findings, entries)
-                    .compactMap { baseline.knows($1) ? nil : $0 }
+                var entries = Self.entries(of: file, in: asked, baseline)[...]
+                asked.files[index].findings = file.findings.compactMap { finding in
+                    finding.limited { _ in entries.popFirst().map(baseline.knows) != true }
+                }
             }
         }
         return asked
@@ -94,7 +95,8 @@ struct AuditSettings {
         of file: AuditReport.File, in report: AuditReport, _ baseline: Baseline
     ) -> [Baseline.Entry] {
         baseline.entries(
-            of: file.findings.map { AuditFindings.finding($0, in: report) }, at: file.path)
+            of: file.findings.flatMap(\.atEachPlace)
+                .map { AuditFindings.finding($0, in: report) }, at: file.path)
     }
 
     /// Says which rules were not asked, and why.

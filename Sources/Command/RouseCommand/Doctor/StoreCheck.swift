@@ -14,6 +14,10 @@ enum StoreCheck {
     private static let magic = Array("SQLite format 3\0".utf8)
     /// How long the header of a database is, in bytes.
     private static let headerByteCount = 100
+    /// What is left of a disk where a store is soon full, in bytes.
+    private static let littleRoom: UInt64 = 256 << 20
+    /// What is left where a store is full already, in bytes.
+    private static let noRoom: UInt64 = 4 << 20
 
     /// What was found.
     static func findings(of configuration: ServeConfiguration) async -> [DoctorChecks.Finding] {
@@ -96,11 +100,12 @@ enum StoreCheck {
     static func roomFault(_ folder: String) -> DoctorChecks.Finding? {
         var status = statvfs()
         guard statvfs(folder, &status) == 0, status.f_frsize > 0 else { return nil }
-        let mebibytes = (UInt64(status.f_bavail) * UInt64(status.f_frsize)) >> 20
-        guard mebibytes < 256 else { return nil }
-        let problem = "The disk of \(folder) has \(mebibytes) MiB left."
+        let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        // What overflows is without a limit.
+        guard !bytes.overflow, bytes.partialValue < littleRoom else { return nil }
+        let problem = "The disk of \(folder) has \(bytes.partialValue >> 20) MiB left."
         let cure = "Make room: a gateway whose disk is full accepts nothing."
-        return mebibytes < 4
+        return bytes.partialValue < noRoom
             ? .wrong("store", problem, cure, .unavailable) : .warning("store", problem, cure)
     }
 

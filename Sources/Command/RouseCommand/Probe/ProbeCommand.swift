@@ -9,8 +9,9 @@ struct ProbeCommand: AsyncParsableCommand {
         abstract: "Test a device token: which environment, does the topic fit, is it dead?",
         discussion: """
             A probe is a real background push with an empty hint, one to production and one to \
-            sandbox: the app may be woken by it, and it counts against the device's budget. There \
-            is no other way to ask APNs. It never sends a VoIP push.
+            sandbox, or one to the server that the configuration has for the app: the app may be \
+            woken by it, and it counts against the device's budget. There is no other way to ask \
+            APNs. It never sends a VoIP push.
 
             With --why it goes on from there: what can keep the app from being woken, on the \
             server, at Apple's, on the phone and in the app, and what to look at for each. The \

@@ -54,30 +54,30 @@ struct ProbePlan {
     private static func servers(
         _ command: ProbeCommand, _ settings: AppSettings
     ) throws(CommandFailure) -> [Server] {
-        let environment = command.environment?.environment
-        if command.server.host != nil {
+        // An app with a server of its own is asked about there, as with --host.
+        if settings.server.host != nil,
+            command.productionServer == nil, command.sandboxServer == nil
+        {
+            let environment = command.environment?.environment
             return [
                 Server(
                     environment: environment,
                     transport: try settings.server.transport(for: environment))
             ]
         }
+        var apple = settings.server
+        apple.host = nil
         var servers: [Server] = []
         for flag in EnvironmentFlag.allCases {
             guard command.environment == nil || command.environment == flag else { continue }
             let named = flag == .production ? command.productionServer : command.sandboxServer
-            if let named {
-                servers.append(
-                    Server(
-                        environment: flag.environment,
-                        transport: try transport(to: named, settings.server)))
-            } else if settings.server.host == nil || settings.environment == flag.environment {
-                // An app with a server of its own is not Apple's to ask about.
-                servers.append(
-                    Server(
-                        environment: flag.environment,
-                        transport: try settings.server.transport(for: flag.environment)))
-            }
+            let transport =
+                if let named {
+                    try transport(to: named, settings.server)
+                } else {
+                    try apple.transport(for: flag.environment)
+                }
+            servers.append(Server(environment: flag.environment, transport: transport))
         }
         return servers
     }

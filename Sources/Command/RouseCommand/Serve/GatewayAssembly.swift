@@ -26,6 +26,9 @@ struct GatewayAssembly {
 
     /// The reason of the pause by ``startsPaused``.
     private static let pauseReason = "rouse serve --paused"
+    /// What `/readyz` says while this process posts no webhook.
+    private static let heldEvents =
+        "No webhook is posted until a start without --paused; events are kept until then."
 
     /// Serves until SIGTERM or SIGINT, then drains: no new wakes, then the answers to those in
     /// flight, then the connections, then the store. `onListening` gets the address.
@@ -74,6 +77,7 @@ struct GatewayAssembly {
         let webhooks = WebhookDelivery(
             gateway: gateway, endpoints: plan.webhooks, metrics: metrics, logger: logger
         ) { CurlWebhookClient() }
+        let holdsEvents = startsPaused && !plan.webhooks.isEmpty
         let isListening = Mutex(false)
         let reloader = Reloader(
             hangUps: hangUps, reread: reread, started: plan.configuration, gateway: gateway,
@@ -84,13 +88,13 @@ struct GatewayAssembly {
             readings: { reloader.readings + opened.readings() },
             webhooks: { webhooks.health },
             channels: { reloader.clients.channels },
-            warnings: { reloader.warnings }
+            warnings: { reloader.warnings + (holdsEvents ? [Self.heldEvents] : []) }
         ).service(on: address) { bound in
             isListening.withLock { $0 = true }
             manager.tell(.ready("The gateway listens on \(bound)."))
             onListening(bound)
         }
-        if startsPaused, !plan.webhooks.isEmpty {
+        if holdsEvents {
             logger.notice(
                 "no webhook is posted until a start without --paused; events are kept until then",
                 metadata: ["endpoints": "\(plan.webhooks.count)"])

@@ -223,6 +223,19 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         ["/healthz", "/readyz", "/metrics"].contains(path)
     }
 
+    private static let otherFault = "This is no valid request of HTTP/1.1."
+
+    /// What is wrong with a request that NIO's parser refuses, as a sentence.
+    private static func words(for error: HTTPParserError) -> String {
+        switch error {
+        case .invalidContentLength, .unexpectedContentLength:
+            "Send Content-Length once, as a number, and not beside Transfer-Encoding."
+        case .invalidChunkSize: "A chunk of the body does not begin with its size in hexadecimal."
+        case .invalidHeaderToken: "A header field has a character that may not be there."
+        default: otherFault
+        }
+    }
+
     static func headersTooLarge(_ limits: AdminConfiguration) -> Problem {
         Problem(
             .headersTooLarge,
@@ -290,8 +303,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case let fault as FramingFault:
             isHeadOnly = fault.isHeadOnly
             refuse(context, Problem(.malformedRequest, fault.message))
-        case is HTTPParserError, is HTTP1TypeConversionError:
-            refuse(context, Problem(.malformedRequest, "This is not HTTP/1.1."))
+        case let error as HTTPParserError:
+            refuse(context, Problem(.malformedRequest, Self.words(for: error)))
+        case is HTTP1TypeConversionError:
+            refuse(context, Problem(.malformedRequest, Self.otherFault))
         default:
             context.fireErrorCaught(error)
         }

@@ -10,8 +10,8 @@ protocol ProjectDescription {
     /// The names of a target's build configurations, in order.
     func configurations(of target: XcodeTarget) -> [String]
 
-    /// Whether one of these configurations is one that nobody builds.
-    func passesOver(_ configuration: String, of all: [String]) -> Bool
+    /// Whether a configuration of a target is one that nobody builds, among these.
+    func passesOver(_ configuration: String, of all: [String], for target: XcodeTarget) -> Bool
 
     /// The build settings of a target in one configuration.
     func settings(
@@ -42,12 +42,14 @@ protocol ProjectDescription {
 }
 
 extension ProjectDescription {
-    func passesOver(_ configuration: String, of all: [String]) -> Bool { false }
+    func passesOver(_ configuration: String, of all: [String], for target: XcodeTarget) -> Bool {
+        false
+    }
 }
 
 extension XcodeProject: ProjectDescription {
-    func passesOver(_ configuration: String, of all: [String]) -> Bool {
-        schemes.passOver(configuration, of: all)
+    func passesOver(_ configuration: String, of all: [String], for target: XcodeTarget) -> Bool {
+        schemes.passOver(configuration, of: all, for: target.name)
     }
 
     func changesEntitlements(of target: XcodeTarget) -> Bool {

@@ -2,12 +2,17 @@
 
 import FoundationEssentials
 
-/// The build configurations that the shared schemes of an Xcode project name.
+/// The shared schemes of an Xcode project: which targets they build, and in which configurations.
 struct SharedSchemes {
+    private struct Scheme {
+        var targets: Set<String> = []
+        var configurations: Set<String> = []
+    }
+
     /// The configurations that a new project has, which stay where a team has others of its own.
     private static let usual: Set = ["Debug", "Release"]
 
-    private let configurations: Set<String>
+    private let schemes: [Scheme]
 
     /// Reads the schemes in an `.xcodeproj`, and in the workspaces beside it.
     init(in project: String) {
@@ -18,35 +23,37 @@ struct SharedSchemes {
             let schemes = bundle + "/xcshareddata/xcschemes"
             return Self.names(in: schemes, ending: ".xcscheme").map { schemes + "/" + $0 }
         }
-        var configurations: Set<String> = []
-        for path in paths {
-            guard let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes) else {
-                continue
-            }
-            let text = String(decoding: bytes, as: UTF8.self)
-            configurations.formUnion(Self.configurations(in: text))
+        schemes = paths.prefix(AuditLimits.schemes).compactMap { path in
+            let bytes = try? FileTree.read(path, limit: AuditLimits.settingsBytes)
+            guard let text = bytes.map({ String(decoding: $0, as: UTF8.self) }) else { return nil }
+            return Scheme(
+                targets: Self.values(of: "BlueprintName", in: text),
+                configurations: Self.values(of: "buildConfiguration", in: text))
         }
-        self.configurations = configurations
     }
 
-    /// Whether one of these configurations is a usual one that no scheme builds, while schemes
-    /// build others: what it lacks is in no app that anybody gets.
-    func passOver(_ name: String, of all: [String]) -> Bool {
-        Self.usual.contains(name) && !configurations.contains(name)
-            && !configurations.isDisjoint(with: all)
+    /// Whether one of a target's configurations is a usual one that no scheme builds, while schemes
+    /// of the target build others, one to run and one to archive.
+    func passOver(_ name: String, of all: [String], for target: String) -> Bool {
+        let own = schemes.filter { $0.targets.contains(target) }
+        return Self.usual.contains(name)
+            && !own.contains { $0.configurations.contains(name) }
+            && own.contains { $0.configurations.intersection(all).count > 1 }
     }
 
     private static func names(in folder: String, ending: String) -> [String] {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: FileTree.place(of: folder))
-        return (names ?? []).sorted().filter { $0.hasSuffix(ending) }
+        let place = FileTree.place(of: folder)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+        return names.filter { $0.hasSuffix(ending) }.sorted()
     }
 
-    /// The values of the attribute `buildConfiguration` of a scheme's actions.
-    private static func configurations(in text: String) -> [String] {
-        text.split(separator: "buildConfiguration").dropFirst().compactMap { rest in
+    /// The values of an attribute.
+    private static func values(of attribute: String, in text: String) -> Set<String> {
+        let values = text.split(separator: attribute).dropFirst().compactMap { rest -> String? in
             let value = rest.drop { $0 == " " || $0 == "=" }
             guard value.first == "\"" else { return nil }
             return String(value.dropFirst().prefix { $0 != "\"" })
         }
+        return Set(values)
     }
 }

@@ -22,7 +22,7 @@ extension SourceReader {
         let body = text.content(ofBracket: scope.open)
         let ends = Set(body.filter { text.tokens[$0].isName(action) && endsAction($0) })
         let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
-        guard let gap = gaps.min() else { return }
+        guard !gaps.isEmpty else { return }
         if ends.isEmpty, onlyLogs(body, nil) {
             // Several that do nothing are one fault.
             let isKnown = digest.entries.contains {
@@ -30,7 +30,7 @@ extension SourceReader {
             }
             guard !isKnown, comesUnasked(scope) else { return }
         }
-        see(.fault(.actionLeftOpen), at: gap)
+        see(.fault(.actionLeftOpen), atFirstOf: gaps)
         // What other files look up they may end.
         digest.entries[digest.entries.count - 1].unusedNames = Self.lookups
     }

@@ -113,18 +113,19 @@ extension SourceReader {
         }
     }
 
-    /// Finds paths without a call of the completion handler, or with two. Only the first gap of a
-    /// handler is reported. Returns whether there is one.
+    /// Finds paths without a call of the completion handler, or with two. The gaps of a handler are
+    /// one fault. Returns whether there is one.
     @discardableResult
     private mutating func readPaths(
         to completion: String, in scope: SourceScope, _ subject: SourceObservation.Subject
     ) -> Bool {
         let gaps = CompletionPaths(text, handler: completion, body: scope).gaps
-        let gap = gaps.min() ?? gapInHelper(of: scope, completion, subject)
+        let inHelper = gaps.isEmpty ? gapInHelper(of: scope, completion, subject) : nil
         if !gaps.isEmpty { quietly { _ = $0.gapInHelper(of: scope, completion, subject) } }
-        if let gap { see(subject, at: gap) }
+        let places = inHelper.map { [$0] } ?? gaps
+        see(subject, atFirstOf: places)
         readRepeatedCompletion(completion, in: scope)
-        return gap != nil
+        return !places.isEmpty
     }
 
     /// Finds a path on which a completion handler is called twice.

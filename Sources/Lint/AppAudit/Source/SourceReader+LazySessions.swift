@@ -22,14 +22,16 @@ extension SourceReader {
     /// events of the session, nothing makes it.
     mutating func readLazySessions() {
         guard !text.isObjectiveC else { return }
-        for index in text.places(of: "lazy") {
+        for index in text.places(of: "lazy").prefix(AuditLimits.lazySessions) {
             guard text.sees("var", at: index + 1), let name = text[index + 2], name.isName,
                 !modifiers(before: index).isDisjoint(with: ["private", "fileprivate"]),
                 !text.tokens[index].isConditional, makesBackgroundSession(index + 3),
                 let session = lazySession(named: name.text, declaredAt: index + 2)
             else { continue }
+            let known = digest.entries.count
             see(.fault(.sessionMadeByTransfers), at: index + 2)
-            digest.entries[digest.entries.count - 1].lazySession = session
+            guard digest.entries.count > known else { return }
+            digest.entries[known].lazySession = session
         }
     }
 
@@ -56,21 +58,18 @@ extension SourceReader {
     }
 
     /// What the functions of this file do with a property; `nil` if they do more than to begin
-    /// transfers.
+    /// transfers, or may.
     private func lazySession(named name: String, declaredAt place: Int) -> LazySession? {
         var starters: Set<String> = []
         for index in text.places(of: name) where index != place && !text.isLabel(index) {
-            let own = text.sees("self", ".", at: index - 2)
-            guard own || !text.sees(".", at: index - 1) else { continue }
-            let around = text.scopes(around: index).compactMap { scope in
-                if case .function(let head) = scope.kind { head } else { nil }
-            }
             // `func urlSession(_ session: URLSession, …)`
-            if !own, around.contains(where: { $0.parameters.contains { $0.name == name } }) {
+            if text.sees(":", "URLSession", at: index + 1) { continue }
+            let isOwn = text.sees("self", ".", at: index - 2)
+            let heads = functions(around: index)
+            if !isOwn, heads.contains(where: { $0.parameters.contains { $0.name == name } }) {
                 continue
             }
-            if text.sees(":", at: index + 1), isParameter(index) { continue }
-            guard let function = around.last, function.name != "init",
+            guard isOwn || !text.sees(".", at: index - 1), let function = heads.last,
                 text.sees(".", at: index + 1), let member = text[index + 2],
                 Self.starts.contains(member.text)
             else { return nil }
@@ -78,31 +77,35 @@ extension SourceReader {
         }
         guard !starters.isEmpty else { return nil }
         // What calls them in this file begins transfers too.
-        var isGrowing = true
-        while isGrowing {
-            isGrowing = false
-            for index in text.tokens.indices
-            where starters.contains(text.tokens[index].text) && isCall(index) {
-                guard let caller = outermostFunction(around: index) else { continue }
-                if starters.insert(caller).inserted { isGrowing = true }
+        var left = starters
+        while let starter = left.popFirst() {
+            for index in text.places(of: starter) where !text.sees("func", at: index - 1) {
+                if text.isLabel(index) { continue }
+                guard isCall(index), let caller = functions(around: index).last else { return nil }
+                if starters.insert(caller.name).inserted { left.insert(caller.name) }
             }
         }
         guard !starters.contains("init"), !starters.contains(where: Self.goesOn) else { return nil }
         return LazySession(others: Set(functions.keys).subtracting(starters), starters: starters)
     }
 
-    private func isParameter(_ index: Int) -> Bool {
-        text.scopes.contains { scope in
-            guard case .function = scope.kind else { return false }
-            return scope.head < index && index < scope.open
+    /// The functions around a token, the innermost first.
+    private func functions(around index: Int) -> [SourceScope.FunctionHead] {
+        text.scopes(around: index).compactMap { scope in
+            if case .function(let head) = scope.kind { head } else { nil }
         }
     }
 
-    private func outermostFunction(around index: Int) -> String? {
-        text.scopes(around: index).compactMap { scope in
-            if case .function(let head) = scope.kind { head.name } else { nil }
+    /// The functions that name one of some others; `nil` if something else may call one.
+    func functions(naming names: Set<String>) -> Set<String>? {
+        var found: Set<String> = []
+        for name in names {
+            for index in text.places(of: name) where !text.sees("func", at: index - 1) {
+                guard let function = functions(around: index).last else { return nil }
+                found.insert(function.name)
+            }
         }
-        .last
+        return found
     }
 
     /// Whether a function may run at each launch, by its name: it goes on with transfers that were

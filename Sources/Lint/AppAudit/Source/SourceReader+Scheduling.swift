@@ -249,7 +249,7 @@ extension SourceReader {
             ? .ignoredSubmitError : .droppedSubmitError
     }
 
-    /// Whether a token is in `#if` for another platform, or for the simulator alone.
+    /// Whether a token is in `#if` that builds for devices may not have.
     private func isElsewhere(_ index: Int) -> Bool {
         text.tokens[index].isConditional && !text.isBuiltForIOS(index)
     }

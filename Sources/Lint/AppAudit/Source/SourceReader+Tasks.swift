@@ -147,8 +147,10 @@ extension SourceReader {
         }
         let settling = settling(ends, in: scope, &strictness)
         let gaps = CompletionPaths(text, body: scope, strictness, settles: settling.contains).gaps
-        if let gap = gaps.min() ?? gapBehind(ends, handedOn, in: scope, strictness) {
-            see(.fault(.taskPathWithoutEnd), at: gap)
+        let behind = gaps.isEmpty ? gapBehind(ends, handedOn, in: scope, strictness) : nil
+        let places = behind.map { [$0] } ?? gaps
+        if !places.isEmpty {
+            see(.fault(.taskPathWithoutEnd), atFirstOf: places)
         } else {
             let uses = TaskUses(ends: ends, handedOn: handedOn, expiration: expiration)
             noteOpenTask(scope, uses, strictness)
@@ -411,9 +413,11 @@ extension SourceReader {
         } else if isAwaited, text.places(of: "expirationHandler", in: body).count < 2,
             calls.allSatisfy({ text.tokens[$0].text.hasPrefix("setTaskCompleted") })
         {
-            // Another function may run its closure at once: `context.performAndWait {`.
-            let isSuspended = body.contains { text.tokens[$0].isName("await") }
-            see(.fault(isSuspended ? .taskLeftRunning : .bareExpiration), at: index)
+            // What runs its closure at once leaves nothing to stop: `context.performAndWait {`.
+            let runsAtOnce =
+                text.places(of: "await", in: body).isEmpty
+                && !text.places(of: "performAndWait", in: body).isEmpty
+            if !runsAtOnce { see(.fault(.taskLeftRunning), at: index) }
         }
     }
 

@@ -80,14 +80,17 @@ extension SourceReader {
         let isSaid =
             pathWithoutReport.map { !completes(at: $0, isCall) } == true
             && reports.allSatisfy { alwaysCompletes(around: $0, isCall) }
-        let ownGap = isSaid ? nil : gaps.min()
+        let ownGaps = isSaid ? [] : gaps
         var isCompleted = !isSaid || gaps.isEmpty
         let noted = digest.handovers.count
-        if let gap = ownGap ?? gapInHelper(of: scope, completion, subject, strictness) {
-            if ownGap != nil {
+        let inHelper =
+            ownGaps.isEmpty ? gapInHelper(of: scope, completion, subject, strictness) : nil
+        let places = inHelper.map { [$0] } ?? ownGaps
+        if !places.isEmpty {
+            if !ownGaps.isEmpty {
                 quietly { _ = $0.gapInHelper(of: scope, completion, subject, strictness) }
             }
-            see(subject, at: gap)
+            see(subject, atFirstOf: places)
             noteOpenHandler(
                 scope, of: .voip, open, completion: completion, since: noted, isTold: true)
             isCompleted = true

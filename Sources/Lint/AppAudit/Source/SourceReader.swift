@@ -69,6 +69,17 @@ struct SourceReader {
         digest.entries.append(entry)
     }
 
+    /// Records a fault of a function at the first of the places that have it, with the others.
+    mutating func see(_ fault: SourceObservation.Subject, atFirstOf places: [Int]) {
+        let places = Set(places).sorted()
+        guard let first = places.first else { return }
+        let known = digest.entries.count
+        see(fault, at: first)
+        guard digest.entries.count > known else { return }
+        digest.entries[known].observation.further =
+            places.dropFirst().prefix(AuditLimits.placesPerFault).map(text.place)
+    }
+
     /// Records an observation with an identifier, and the expression for it.
     mutating func see(
         _ subject: SourceObservation.Subject, at index: Int, named expression: Int
@@ -419,15 +430,20 @@ struct SourceReader {
     /// UNMutableNotificationContent()`, `empty.sound = nil`, `contentHandler(empty)`.
     private func staysEmpty(_ index: Int) -> Bool {
         guard text.sees("=", at: index - 1), text.sees("let", at: index - 3),
-            let name = text[index - 2]?.text, let (_, body) = function(around: index)
+            let name = text[index - 2]?.text, let (head, body) = function(around: index)
         else { return false }
-        let uses = body.filter { text.tokens[$0].isName(name) && $0 > index }
-        let isPassedOn = { [text] (use: Int) in
-            text.sees("(", at: use - 1) && text.sees(")", at: use + 1)
+        let uses = text.places(of: name, in: body).filter { $0 > index }
+        guard uses.count < 16 else { return false }
+        // `contentHandler(empty)`, `self.contentHandler?(empty)`
+        let shown = uses.filter { use in
+            guard text.sees("(", at: use - 1), text.sees(")", at: use + 1) else { return false }
+            let callee = text[text.sees("?", at: use - 2) ? use - 3 : use - 2]?.text ?? ""
+            return callee.lowercased().hasLetters("contenthandler")
+                || head.parameters.contains { $0.name == callee }
         }
-        return uses.contains(where: isPassedOn)
+        return shown.count == 1
             && uses.allSatisfy { use in
-                isPassedOn(use)
+                shown.contains(use)
                     || ["sound", "badge"].contains { text.sees(".", $0, "=", "nil", at: use + 1) }
             }
     }

@@ -91,25 +91,29 @@ struct SourceText {
     }
 
     /// The place behind the first `return;` among the statements of a body, if there are others
-    /// behind it, and none has a label.
+    /// behind it, and none may have a label.
     private static func end(
         of body: Range<Int>, _ tokens: [SwiftToken], _ partners: [Int]
     ) -> Int? {
         var end: Int?
         var index = body.lowerBound
-        while index < body.upperBound {
+        while index < body.upperBound, end == nil {
             let last = tokens[index - 1]
-            let isFirst = [";", "{", "}"].contains(where: last.isMark)
-            if end == nil, isFirst, tokens[index].isName("return"), tokens[index + 1].isMark(";"),
-                !tokens[index].isConditional
+            if [";", "{", "}"].contains(where: last.isMark), tokens[index].isName("return"),
+                tokens[index + 1].isMark(";"), !tokens[index].isConditional
             {
                 end = index + 2
-            } else if end != nil, isFirst, tokens[index].isName, tokens[index + 1].isMark(":") {
-                return nil
             }
             index = max(index, partners[index]) + 1
         }
-        return end.flatMap { $0 < body.upperBound ? $0 : nil }
+        guard let end, end < body.upperBound else { return nil }
+        index = end
+        while index < body.upperBound {
+            if tokens[index].isName, tokens[index + 1].isMark(":") { return nil }
+            let isMessage = tokens[index].isMark("[")
+            index = (isMessage ? max(index, partners[index]) : index) + 1
+        }
+        return end
     }
 
     private static func partners(in tokens: [SwiftToken]) -> [Int] {

@@ -13,6 +13,9 @@ public struct AppFinding: Hashable, Sendable {
     public var diagnostic: Diagnostic
     /// The rule that covers this finding in the same app, if that rule is enabled; `nil` for none.
     public var isSaidBy: RuleID?
+    /// The other places in the same function that have it, in order: it is about the first that
+    /// neither a comment nor a baseline exempts.
+    public var further: [AppPlace] = []
 
     /// The targets as text; `nil` if there are none.
     public var target: String? { targets.isEmpty ? nil : targets.joined(separator: ", ") }
@@ -25,6 +28,35 @@ public struct AppFinding: Hashable, Sendable {
         targets = target.map { [$0] } ?? []
         self.configurations = configurations
         self.diagnostic = diagnostic
+    }
+
+    /// The finding at each of its places, the first one first, each with those behind it.
+    public var atEachPlace: [AppFinding] {
+        var all = [self]
+        for (index, place) in further.enumerated() {
+            var other = self
+            other.diagnostic.line = place.line
+            other.diagnostic.column = place.column
+            other.diagnostic.offset = place.offset
+            other.further = Array(further[(index + 1)...])
+            all.append(other)
+        }
+        return all
+    }
+
+    /// The finding at the first of its places that count, with the others that do; `nil` if none
+    /// does.
+    public func limited(to counts: (AppFinding) -> Bool) -> AppFinding? {
+        let left = atEachPlace.filter(counts)
+        guard var first = left.first else { return nil }
+        first.further = left.dropFirst().map(\.place)
+        return first
+    }
+
+    private var place: AppPlace {
+        AppPlace(
+            file: file, line: diagnostic.line, column: diagnostic.column,
+            offset: diagnostic.offset, pointer: diagnostic.pointer)
     }
 
     /// Merges findings with the same cause, and sorts them by file, severity and place.
@@ -127,7 +159,8 @@ struct AppFindings {
     /// Reports a finding of the current rule. Omitted values are those of the rule.
     mutating func report(
         _ bundle: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil,
-        fix: String? = nil, severity: Severity? = nil, isSaidBy: RuleID? = nil
+        fix: String? = nil, severity: Severity? = nil, isSaidBy: RuleID? = nil,
+        further: [AppPlace] = []
     ) {
         let severity = severity ?? current.severity
         let diagnostic = Diagnostic(
@@ -138,6 +171,7 @@ struct AppFindings {
             file: place.file, target: bundle.name,
             configurations: configuration.map { [$0] } ?? [], diagnostic: diagnostic)
         finding.isSaidBy = isSaidBy
+        finding.further = further
         found.append(finding)
     }
 
@@ -153,8 +187,10 @@ struct AppFindings {
     /// not compiled.
     mutating func suspect(
         _ bundle: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil,
-        fix: String? = nil
+        fix: String? = nil, further: [AppPlace] = []
     ) {
-        report(bundle, at: place, message, fix: fix, severity: min(current.severity, .warning))
+        report(
+            bundle, at: place, message, fix: fix, severity: min(current.severity, .warning),
+            further: further)
     }
 }

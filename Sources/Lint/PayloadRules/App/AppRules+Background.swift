@@ -166,7 +166,6 @@ extension AppRules {
             faults(facts, &findings, .idleExpiration)
             let message = "the expiration handler ends the task, and leaves its work running"
             faults(facts, &findings, .taskLeftRunning, message)
-            faults(facts, &findings, .bareExpiration, message)
         },
         AppRule(
             "CF038", .note, "the handler of a refresh task asks for no further one",
@@ -345,7 +344,7 @@ extension AppRules {
             guard seen.subject == .fault(fault), bundle.platform != .macOS else { return }
             findings.report(
                 bundle, at: seen.place, message, fix: fix, severity: severity,
-                isSaidBy: isSaidBy(bundle))
+                isSaidBy: isSaidBy(bundle), further: seen.further)
         }
     }
 

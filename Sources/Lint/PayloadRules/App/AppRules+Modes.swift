@@ -32,7 +32,7 @@ extension AppRules {
                             listed, of: app, sends: facts.pushes(to: app), &findings)
                         continue
                     }
-                    guard !mode.featureNames.isEmpty, app.platform != .macOS,
+                    guard !mode.featureNames.isEmpty, app.platform != .macOS, app.sources != nil,
                         !app.shows({ $0 == .feature(mode) }),
                         // Rule CF015 covers it.
                         mode != .pushToTalk || app.entitlement(talkKey).placeIfNotTrue == nil

@@ -80,7 +80,7 @@ extension AppRules {
         ) { facts, findings in
             eachObservation(in: facts) { bundle, seen in
                 guard seen.subject == .fault(.actionLeftOpen), bundle.builds(seen) else { return }
-                findings.suspect(bundle, at: seen.place)
+                findings.suspect(bundle, at: seen.place, further: seen.further)
             }
         },
         AppRule(
@@ -244,10 +244,11 @@ extension AppRules {
             guard let place else { continue }
             let message = "the entitlements lack " + missing.joined(separator: ", and ")
             let isUsed =
-                app.sources == nil || facts.sends(.pushToTalk, to: app) && !app.isOnlyAssumed
-                || app.shows { $0 == .feature(.pushToTalk) }
+                app.sources == nil || app.shows { $0 == .feature(.pushToTalk) }
             if isUsed {
                 findings.report(app, at: place, message)
+            } else if facts.sends(.pushToTalk, to: app) {
+                findings.reportSent(app, at: place, message)
             } else {
                 // The mode may be there in vain.
                 findings.suspect(

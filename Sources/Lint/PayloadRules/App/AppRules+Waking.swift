@@ -51,7 +51,7 @@ extension AppRules {
                 let isFetched =
                     seen.subject == .fault(.fetchPathWithoutCompletion) && isFetched(bundle)
                 guard seen.subject == .pathWithoutCompletion || isFetched else { return }
-                findings.suspect(bundle, at: seen.place)
+                findings.suspect(bundle, at: seen.place, further: seen.further)
             }
         },
         AppRule(

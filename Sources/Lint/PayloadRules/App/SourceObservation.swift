@@ -21,6 +21,8 @@ public struct SourceObservation: Hashable, Sendable {
     public var isCertainRequest = false
     /// Whether it is no request for a task in a function that nothing calls.
     public var mayBeAsked = true
+    /// The other places in the same function that have the same fault, in order.
+    public var further: [AppPlace] = []
 
     /// Creates an observation.
     public init(_ subject: Subject, at place: AppPlace, isConditional: Bool = false) {
@@ -259,16 +261,17 @@ public struct SourceObservation: Hashable, Sendable {
         case expirationAfterStart
         /// An expiration handler that stops nothing.
         case idleExpiration
-        /// An expiration handler that ends its task and not the work, which has an `await`.
+        /// An expiration handler that ends its task, and not the work behind an `await` or in a
+        /// closure.
         case taskLeftRunning
-        /// One that ends its task, and not what may be work in a closure.
-        case bareExpiration
         /// A handler of a refresh task that requests no further one.
         case refreshWithoutNext
-        /// The errors of `submit` are ignored.
+        /// The errors of `submit` may be ignored: something may look at the result, or the code may
+        /// not be built for devices.
         case ignoredSubmitError
-        /// The errors of `submit` are dropped by `try?`, or as `error:nil`, and nothing looks at
-        /// the result.
+        /// The errors of `submit` are dropped: by `try?`, as `error:nil` or `null`, by an empty
+        /// `catch`, or where a function that throws them is called, and nothing looks at the
+        /// result.
         case droppedSubmitError
         /// `try!` before a submission, which ends the app where it is refused.
         case forcedSubmission
