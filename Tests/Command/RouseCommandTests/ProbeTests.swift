@@ -112,7 +112,10 @@ struct ProbeTests {
                     key-file: AuthKey_\(RunningSimulator.keyID).p8
                     server: { host: 127.0.0.1, port: \(simulator.simulator.port), ca-file: ca.pem }
                 """, to: "rouse.yaml")
-            for (options, environment) in [([], nil), (["--sandbox"], "sandbox")] {
+            let server = ["--sandbox-server", "127.0.0.1:\(simulator.simulator.port)"]
+            for (options, environment) in [
+                ([], nil), (["--sandbox"], "sandbox"), (server, "sandbox"),
+            ] {
                 let result = try await Rouse.run(
                     ["probe", "--json", "--config", file] + options + [RunningSimulator.device])
                 #expect(result.status == 0, "\(result.all)")

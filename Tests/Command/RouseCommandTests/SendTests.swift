@@ -130,7 +130,7 @@ struct SendTests {
         }
     }
 
-    @Test("Ctrl-C tells the sums so far and how to go on, and ends as a signal does")
+    @Test("Ctrl-C, as SIGTERM, tells the sums so far and how to go on, and ends as a signal does")
     func interrupted() async throws {
         let busy = try OneShotServer(
             "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n")
@@ -138,7 +138,7 @@ struct SendTests {
         let folder = try TestFolder()
         let text = (1...4).map { Self.line($0) }.joined(separator: "\n")
         let file = try folder.write(text, to: "wakes.ndjson")
-        for json in [false, true] {
+        for (json, signal) in [(false, SIGINT), (true, SIGINT), (false, SIGTERM)] {
             let asked = busy.received.count
             let send = try RunningRouse(
                 ["send", "--run", "r", "--from", "2", "--batch", "2", file]
@@ -147,7 +147,7 @@ struct SendTests {
             for _ in 0..<600 where busy.received.count == asked {
                 try await Task.sleep(for: .milliseconds(50))
             }
-            let end = try await send.end(SIGINT)
+            let end = try await send.end(signal)
             #expect(end == -1, "a shell sees that a signal ended it")
             let told = try await send.lines { $0 == "}" || $0.hasPrefix("Go on") }
             let words = told.joined(separator: "\n")

@@ -185,6 +185,14 @@ struct KotlinTests {
     private static let request = "val r = BGAppRefreshTaskRequest(\"a\")\n"
     private static let call = "BGTaskScheduler.sharedScheduler.submitTaskRequest("
 
+    @Test("a chain of very many branches is read in bounded depth, and nothing is told of it")
+    func longChain() {
+        let chain = String(repeating: " else if (isOn) {\n  S(r, null)\n  }", count: 20_000)
+        let text = "fun f() {\n  if (isOn) {\n  log()\n  }" + chain + "\n}"
+        let bytes = Array((Self.request + text.replacing("S(", with: Self.call)).utf8)
+        #expect(KotlinSources.droppedErrors(in: bytes, of: "F.kt").isEmpty)
+    }
+
     @Test(
         "the error of a submission that is dropped",
         arguments: [

@@ -54,10 +54,15 @@ struct ProbePlan {
     private static func servers(
         _ command: ProbeCommand, _ settings: AppSettings
     ) throws(CommandFailure) -> [Server] {
-        // An app with a server of its own is asked about there, as with --host.
-        if settings.server.host != nil,
-            command.productionServer == nil, command.sandboxServer == nil
-        {
+        let asked = EnvironmentFlag.allCases.filter {
+            command.environment == nil || command.environment == $0
+        }
+        func named(_ flag: EnvironmentFlag) -> String? {
+            flag == .production ? command.productionServer : command.sandboxServer
+        }
+        let hasOwn = settings.server.host != nil
+        // An app with a server of its own is asked about there, as with --host, and not at Apple.
+        if hasOwn, asked.allSatisfy({ named($0) == nil }) {
             let environment = command.environment?.environment
             return [
                 Server(
@@ -68,11 +73,9 @@ struct ProbePlan {
         var apple = settings.server
         apple.host = nil
         var servers: [Server] = []
-        for flag in EnvironmentFlag.allCases {
-            guard command.environment == nil || command.environment == flag else { continue }
-            let named = flag == .production ? command.productionServer : command.sandboxServer
+        for flag in asked where !hasOwn || named(flag) != nil {
             let transport =
-                if let named {
+                if let named = named(flag) {
                     try transport(to: named, settings.server)
                 } else {
                     try apple.transport(for: flag.environment)

@@ -76,35 +76,40 @@ extension KotlinSources {
     }
 
     private static func head(of open: Int, _ text: SourceText) -> Head {
-        guard open > 0 else { return .other }
-        var head = open - 1
-        if text.tokens[head].isMark(")"), text.partners[head] > 0 {
-            head = text.partners[head] - 1
-        }
-        guard head >= 0 else { return .other }
-        switch text.tokens[head].text {
-        case "init": return .function
-        case "for", "while": return .loop
-        case "try": return .branch(head)
-        case "if" where !text.sees("else", at: head - 1): return .branch(head)
-        case "if", "else", "catch", "finally":
-            // `} else if (…) {`, `} catch (…) {`
-            let before = text.sees("else", at: head - 1) ? head - 2 : head - 1
-            guard text.sees("}", at: before), text.partners[before] > 0 else { return .other }
-            return Self.head(of: text.partners[before], text)
-        default:
-            // `fun submit(…): Unit {`, not `fun submit() = run {`
-            let start = (0...head).reversed().prefix(AuditLimits.headWords).first {
-                ["fun", "{", "}", "="].contains(text.tokens[$0].text)
+        var open = open
+        for _ in 0..<AuditLimits.scopeDepth {
+            guard open > 0 else { return .other }
+            var head = open - 1
+            if text.tokens[head].isMark(")"), text.partners[head] > 0 {
+                head = text.partners[head] - 1
             }
-            return start.map { text.tokens[$0].isName("fun") } == true ? .function : .other
+            guard head >= 0 else { return .other }
+            switch text.tokens[head].text {
+            case "init": return .function
+            case "for", "while": return .loop
+            case "try": return .branch(head)
+            case "if" where !text.sees("else", at: head - 1): return .branch(head)
+            case "if", "else", "catch", "finally":
+                // `} else if (…) {`, `} catch (…) {`
+                let before = text.sees("else", at: head - 1) ? head - 2 : head - 1
+                guard text.sees("}", at: before), text.partners[before] > 0 else { return .other }
+                open = text.partners[before]
+            default:
+                // `fun submit(…): Unit {`, not `fun submit() = run {`
+                let start = (0...head).reversed().prefix(AuditLimits.headWords).first {
+                    ["fun", "{", "}", "="].contains(text.tokens[$0].text)
+                }
+                return start.map { text.tokens[$0].isName("fun") } == true ? .function : .other
+            }
         }
+        return .other
     }
 
-    /// The tokens of an `if` or a `try` with all of its blocks; `nil` if a branch has none.
+    /// The tokens of an `if` or a `try` with all of its blocks; `nil` if a branch has none, or if
+    /// there are too many.
     private static func control(from first: Int, _ text: SourceText) -> Range<Int>? {
         var index = first
-        while true {
+        for _ in 0..<AuditLimits.scopeDepth {
             index += 1
             if text.sees("if", at: index) { index += 1 }
             if text.sees("(", at: index), text.partners[index] > index {
@@ -116,6 +121,7 @@ extension KotlinSources {
                 return first..<index
             }
         }
+        return nil
     }
 
     /// Whether a token is the first of a statement: nothing on the line before goes on with it.

@@ -37,21 +37,24 @@ extension AppRules {
                         // Rule CF015 covers it.
                         mode != .pushToTalk || app.entitlement(talkKey).placeIfNotTrue == nil
                     else { continue }
-                    let message =
-                        "no source text uses what the background mode `\(mode.rawValue)` is for"
+                    let use = "uses what the background mode `\(mode.rawValue)` is for"
                     let keys = mode.requiredKeys
                     if keys.isEmpty {
                         guard app.lacks(.features, { $0 == .feature(mode) }),
                             mode != .audio || !app.shows(isHeard)
                         else { continue }
-                        findings.report(app, at: listed.place, message, severity: .note)
+                        findings.report(
+                            app, at: listed.place, "no source text \(use)", severity: .note)
                     } else if let info = app.info, !app.mayBeIncomplete, !app.mayGetKeys,
                         !info.members.keys.contains(where: { keys.contains(where: $0.hasPrefix) })
                     {
                         // A library that was not read may not use it either.
                         findings.suspect(
                             app, at: listed.place,
-                            message + ", and Info.plist lacks what iOS asks for before it is used")
+                            """
+                            no source text that was read \(use), and Info.plist lacks what iOS \
+                            asks for before it is used
+                            """)
                     }
                 }
             }
