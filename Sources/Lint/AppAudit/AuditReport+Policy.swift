@@ -4,8 +4,8 @@ package import PayloadLint
 import PayloadRules
 
 extension AuditReport {
-    /// Returns the report without findings of rules that are not enabled, findings that a comment
-    /// in their file ignores, and findings that another rule covers.
+    /// Returns the report without findings of rules that are not enabled, findings that another
+    /// rule covers, and findings that a comment in their file ignores, which are counted.
     package func applying(_ policy: RulePolicy) -> AuditReport {
         var result = self
         for index in result.files.indices where !result.files[index].findings.isEmpty {
@@ -17,11 +17,13 @@ extension AuditReport {
                 result.files[index].findings.compactMap { finding in
                     let rule = finding.diagnostic.rule
                     guard let severity = policy.severity(of: rule, finding.diagnostic.severity),
-                        var finding = finding.limited(to: {
-                            !ignores.cover(rule, line: $0.diagnostic.line)
-                        }),
                         finding.isSaidBy.flatMap({ policy.severity(of: $0, .error) }) == nil
                     else { return nil }
+                    let left = finding.limited { !ignores.cover(rule, line: $0.diagnostic.line) }
+                    guard var finding = left else {
+                        result.ignoredFindings += 1
+                        return nil
+                    }
                     finding.diagnostic.severity = severity
                     return finding
                 }
@@ -30,6 +32,13 @@ extension AuditReport {
         result.files.removeAll { $0.kind.isSourceText && $0.findings.isEmpty }
         for index in result.unjudged.indices {
             result.unjudged[index].rules.removeAll { policy.severity(of: $0, .error) == nil }
+            let targets = result.unjudged[index].targets
+            result.unjudged[index].partlyJudged = Set(
+                result.findings.filter { finding in
+                    targets.isEmpty || finding.targets.isEmpty
+                        || finding.targets.contains(where: targets.contains)
+                }
+                .map(\.diagnostic.rule))
         }
         return result
     }

@@ -52,12 +52,23 @@ public struct AuditReport: Hashable, Sendable {
         public var reason: String
         /// The rules that require the missing input.
         public var rules: [RuleID]
+        /// Those of them that found something in what is there.
+        public var partlyJudged: Set<RuleID> = []
 
         /// The targets, the reason and the rules as a sentence.
         public var description: String {
-            let names = rules.map(\.rawValue).joined(separator: ", ")
             let owner = targets.isEmpty ? "" : targets.joined(separator: ", ") + ": "
-            return rules.isEmpty ? "\(owner)\(reason)." : "\(owner)\(reason): \(names) not judged."
+            let names = { (rules: [RuleID]) in
+                rules.map(\.rawValue).joined(separator: ", ")
+            }
+            let open = names(rules.filter { !partlyJudged.contains($0) })
+            let partly = names(rules.filter(partlyJudged.contains))
+            let clauses = [
+                open.isEmpty ? nil : open + " not judged",
+                partly.isEmpty ? nil : partly + (open.isEmpty ? " judged" : "") + " only in part",
+            ]
+            let verdict = clauses.compactMap(\.self).joined(separator: ", ")
+            return owner + reason + (verdict.isEmpty ? "." : ": \(verdict).")
         }
     }
 
@@ -72,6 +83,10 @@ public struct AuditReport: Hashable, Sendable {
     public var problems: [Problem]
     /// The rules that were not checked.
     public var unjudged: [Unjudged] = []
+    /// The number of findings that comments in their files ignore at each of their places.
+    public var ignoredFindings = 0
+    /// The number of findings whose remaining places a baseline holds.
+    public var knownFindings = 0
 
     /// All findings, ordered by file and place.
     public var findings: [AppFinding] { files.flatMap(\.findings) }

@@ -151,12 +151,19 @@ struct AuditTests {
         try folder.write("let moved = 1\n" + source, to: "A.swift")
         let quiet = try await Rouse.run(["audit", "--strict", "--baseline", known, folder.path])
         #expect(quiet.status == 0, "\(quiet.all)")
+        #expect(
+            quiet.out.contains("1 finding not reported: they are in the baseline."),
+            "\(quiet.all)")
+        try folder.write(
+            source.replacing("key)", with: "key)  // rouse:ignore CF026"), to: "B.swift")
         try folder.write(Self.info, to: "Info.plist")
         let new = try await Rouse.run([
             "audit", "--sends", "background", "--baseline", known, folder.path,
         ])
         #expect(new.status == 1 && new.out.contains("CF001"), "\(new.all)")
         #expect(!new.out.contains("CF026"), "\(new.all)")
+        #expect(
+            new.out.contains("1 finding not reported: a comment ignores them."), "\(new.all)")
     }
 
     @Test("a path that is ignored or known hides no other path of its handler")

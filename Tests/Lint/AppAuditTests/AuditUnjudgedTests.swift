@@ -27,6 +27,31 @@ struct AuditUnjudgedTests {
         #expect(AuditScopeTests.rules(try audit.report()) == ["CF026"], "a named file is judged")
     }
 
+    @Test("a rule that found something is said to be judged in part")
+    func partlyJudged() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "", source: "let x = 1")
+        try folder.write("target 'App' do\n  pod 'PushWorker'\nend", to: "App/Podfile")
+        func sentences(_ sends: Set<ServerPush>, _ ignored: [String] = []) throws -> [String] {
+            let policy = RulePolicy(
+                selected: nil, ignored: try RuleSelection(ignored, of: .apps),
+                settings: LintConfiguration(), rules: .apps)
+            return try Audit(paths: [folder.path], sends: sends, targets: ["App"]).report()
+                .applying(policy).unjudged.map(\.description)
+        }
+        let silent = try #require(try sentences([]).first)
+        #expect(silent.contains(": CF008, ") && silent.hasSuffix(" not judged."), "\(silent)")
+        let voip = try #require(try sentences([.voip]).first)
+        #expect(!voip.contains(": CF008, "), "\(voip)")
+        #expect(voip.hasSuffix(" not judged, CF008 only in part."), "\(voip)")
+        let all = try #require(try sentences([.voip], ["CF008"]).first)
+        #expect(all.hasSuffix(" not judged.") && !all.contains("CF008"), "\(all)")
+        let alone = AuditReport.Unjudged(
+            targets: ["A"], reason: "1 pod (B) was not read", rules: ["CF045"],
+            partlyJudged: ["CF045", "CF003"])
+        #expect(alone.description == "A: 1 pod (B) was not read: CF045 judged only in part.")
+    }
+
     @Test("an Info.plist whose place only the build knows is told")
     func unknownInfo() throws {
         let folder = try TestFolder()

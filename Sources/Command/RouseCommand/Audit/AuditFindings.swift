@@ -32,7 +32,9 @@ struct AuditFindings {
                 file.findings.map { Self.finding($0, in: report) })
             count -= 1
         }
-        stream.count(cleanFiles: count)
+        stream.count(
+            cleanFiles: count, ignoredFindings: report.ignoredFindings,
+            knownFindings: report.knownFindings)
         for problem in report.problems {
             let place = problem.place
             stream.add(

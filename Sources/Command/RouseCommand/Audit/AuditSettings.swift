@@ -84,7 +84,11 @@ struct AuditSettings {
                 let file = asked.files[index]
                 var entries = Self.entries(of: file, in: asked, baseline)[...]
                 asked.files[index].findings = file.findings.compactMap { finding in
-                    finding.limited { _ in entries.popFirst().map(baseline.knows) != true }
+                    let left = finding.limited { _ in
+                        entries.popFirst().map(baseline.knows) != true
+                    }
+                    if left == nil { asked.knownFindings += 1 }
+                    return left
                 }
             }
         }
