@@ -11,6 +11,7 @@ extension FileLibrary {
         in sources: inout AppFacts.Sources
     ) {
         let handlesTasks = digests.contains(where: \.handlesTasks)
+        sources.namesTasks = handlesTasks || digests.contains { !$0.taskRequests.isEmpty }
         let asksForTasks = sources.observations.contains(where: \.isCertainRequest)
         guard handlesTasks || asksForTasks else { return }
         let search = requestSearch ?? TaskRequestSearch(below: folders, tree)

@@ -149,6 +149,14 @@ struct PluginManifests {
             }
     }
 
+    /// The name of the module of JavaScript that npm puts into a folder: `@capacitor/app` at
+    /// `../node_modules/@capacitor/app`.
+    static func module(at folder: String) -> String? {
+        guard let range = folder.ranges(of: "node_modules/").last else { return nil }
+        let name = folder[range.upperBound...]
+        return name.isEmpty ? nil : String(name)
+    }
+
     /// What a dependency may do. One that is not of the public list may be of the app's makers.
     private static func uses(of name: String, _ source: YAMLNode) -> ModuleUses {
         if let git = option("git", of: source) {

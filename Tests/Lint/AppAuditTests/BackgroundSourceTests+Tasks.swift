@@ -54,6 +54,19 @@ extension BackgroundSourceTests {
         #expect(Self.faults(source) == [.taskPathWithoutEnd])
     }
 
+    @Test("a processing task may expire though its work is done in one go")
+    func expirationOfProcessing() {
+        func faults(_ body: String, _ request: String = "BGProcessingTaskRequest") -> Set<Fault> {
+            Self.faults(
+                "func f(task: BGTask) {\n\(body)\n\(Self.end)\n}\n"
+                    + "func ask() { let r = \(request)(identifier: \"a\") }")
+        }
+        #expect(faults("update()") == [.taskWithoutExpiration])
+        #expect(faults(Self.expiration + "update()") == [])
+        #expect(faults("print(1)\nscheduleNext()") == [])
+        #expect(faults("update()\nschedule()", "BGAppRefreshTaskRequest") == [])
+    }
+
     @Test("the handler has set the expiration handler of what gets its task among others")
     func expirationOfHandler() {
         let source =

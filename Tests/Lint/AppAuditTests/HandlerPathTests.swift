@@ -116,6 +116,14 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(
             Self.faults(Self.task(log + "save { \(Self.end) }")).contains(.idleExpiration))
         #expect(Self.faults(Self.task(log + "work.run(task)")).contains(.idleExpiration))
+        let inTask = "task.expirationHandler = { Task { @MainActor in DO } }\nsave { \(Self.end) }"
+        for (code, isIdle) in [
+            ("addToAppLogs(\"late\")", true), ("self?.sync.log(\"late\")", true),
+            ("work.cancel()", false), ("await self?.finish()", false), ("isLate = true", false),
+        ] {
+            let found = Self.faults(Self.task(inTask.replacing("DO", with: code)))
+            #expect(found.contains(.idleExpiration) == isIdle, "\(code)")
+        }
         func faults(
             _ note: String, in type: String = "final class A", _ head: String = "func note()"
         ) -> Set<Fault> {

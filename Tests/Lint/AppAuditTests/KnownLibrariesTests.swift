@@ -192,6 +192,48 @@ struct KnownLibrariesTests {
         #expect(try left("Libs/CryptoSwift.framework", own) == unread)
     }
 
+    @Test("a framework that is there already is presumed by its name, and none that is built")
+    func frameworks() throws {
+        func rules(_ path: String, _ place: String = "\"<group>\"") throws -> [String] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: AuditScopeTests.mode,
+                objects: """
+                    X = { isa = PBXFileReference; path = \(path); sourceTree = \(place); };
+                    BX = { isa = PBXBuildFile; fileRef = X; };
+                    FX = { isa = PBXFrameworksBuildPhase; files = ( BX ); };
+                    """, target: "buildPhases = ( S, FX );")
+            return try Self.audit(folder).rules
+        }
+        #expect(try rules("Libs/Charts9.framework") == ["CF002"])
+        #expect(try rules("Libs/PushKit9.framework") == [])
+        #expect(try rules("Core.framework", "BUILT_PRODUCTS_DIR") == [])
+    }
+
+    @Test("a package of npm is known by its name")
+    func packagesOfNPM() throws {
+        func audit(_ name: String) throws -> (rules: [String], left: [String]) {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: AuditScopeTests.mode,
+                objects: """
+                    L = { isa = XCLocalSwiftPackageReference; relativePath = "CapApp-SPM"; };
+                    D = { isa = XCSwiftPackageProductDependency; productName = "CapApp-SPM";
+                      package = L; };
+                    """, target: "packageProductDependencies = ( D );")
+            try folder.write(
+                "let package = Package(name: \"CapApp-SPM\", dependencies: [\n"
+                    + ".package(name: \"M\", path: \"../../node_modules/\(name)\")])",
+                to: "App/CapApp-SPM/Package.swift")
+            return try Self.audit(folder)
+        }
+        let own = try audit("@capacitor/push-notifications")
+        #expect(own.rules == ["CF002"])
+        #expect(own.left == ["1 package (@capacitor/push-notifications) was not read"])
+        #expect(try audit("@capacitor/app").rules == ["CF002"])
+        #expect(try audit("@other/push-notifications").rules == [])
+    }
+
     @Test("the plugins of Flutter are pods, and its registrant only names them")
     func flutter() throws {
         func audit(_ plugin: String) throws -> (rules: [String], left: [String]) {
@@ -377,7 +419,9 @@ struct KnownLibrariesTests {
         arguments: [
             ("remote-notification", "Lottie2", ["CF002"]),
             ("remote-notification", "PushClient", []),
-            ("remote-notification", "Firebase/Messaging", []),
+            ("remote-notification", "Firebase/Messaging", ["CF002"]),
+            ("remote-notification", "CapacitorPushNotifications", ["CF002"]),
+            ("remote-notification", "RNFBMessaging", []),
             ("remote-notification", "Firebase/Functions", ["CF002"]),
             ("voip", "Lottie2", ["CF008"]), ("voip", "SIPClient", []),
             ("voip", "Firebase/Messaging", ["CF008"]),
@@ -425,7 +469,7 @@ struct KnownLibrariesTests {
     @Test("what a known library does, or may do, by its pod and by its package")
     func others() {
         let presumed = ModuleUses.all.subtracting([
-            .likelyTasks, .likelyPushes, .likelyCalls, .likelyTransfers,
+            .likelyTasks, .likelyPushes, .likelyCalls, .likelyTransfers, .likelyHandlers,
         ])
         #expect(KnownLibraries.uses(of: "Stripe") == presumed)
         #expect(KnownLibraries.uses(of: "workmanager") == presumed.union(.likelyTasks))

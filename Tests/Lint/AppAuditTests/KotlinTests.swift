@@ -16,7 +16,8 @@ struct KotlinTests {
             folder, "App",
             settings: "INFOPLIST_KEY_UIBackgroundModes = \"\(modes)\"; "
                 + "PRODUCT_BUNDLE_IDENTIFIER = a.b; "
-                + "INFOPLIST_KEY_BGTaskSchedulerPermittedIdentifiers = a.b.c;",
+                + (["fetch", "processing"].contains(modes)
+                    ? "INFOPLIST_KEY_BGTaskSchedulerPermittedIdentifiers = a.b.c;" : ""),
             objects: """
                 K = { isa = PBXShellScriptBuildPhase;
                   shellScript = "./gradlew :shared:embedAndSign"; };
@@ -58,7 +59,8 @@ struct KotlinTests {
             ("processing", "val r = BGAppRefreshTaskRequest(\"a\")", ["CF019"]),
             ("fetch", "app.setMinimumBackgroundFetchInterval(60.0)", []),
             ("remote-notification", "fun f() {}", ["CF002"]),
-            ("remote-notification", "import com.mmk.kmpnotifier.notification", []),
+            ("remote-notification", "import com.mmk.kmpnotifier.notification", ["CF002"]),
+            ("remote-notification", "fun didReceiveRemoteNotification() {}", []),
             ("voip", "fun f() {}", ["CF008"]), ("voip", "import platform.PushKit.*", []),
         ])
     func modes(mode: String, text: String, expected: [String]) throws {

@@ -44,4 +44,28 @@ struct SourceTextTests {
         let text = SourceText(Array(source.utf8), path: "a.swift")
         #expect(!text.places(of: "next").isEmpty)
     }
+
+    /// Whether a call at the end of a function of Swift is a part of the text.
+    private static func isPart(_ body: String) -> Bool {
+        let source = "func f() {\n\(body)\nnext()\n}\nfunc g() { last() }"
+        let text = SourceText(Array(source.utf8), path: "a.swift")
+        #expect(!text.places(of: "last").isEmpty)
+        return !text.places(of: "next").isEmpty
+    }
+
+    @Test("in Swift nothing runs behind a `return` that a statement follows, which is no value")
+    func unreachableInSwift() {
+        for statement in ["let a = 1", "var a = 1", "guard a else { x() }", "for a in b {}"] {
+            #expect(!Self.isPart("first()\nreturn\n\(statement)"), "\(statement)")
+        }
+        #expect(!Self.isPart("return\nlet a = 1\nif a { return\nlet b = 2 }"))
+        for body in [
+            "if a {\nreturn\nlet b = 1\n}", "run {\nreturn\nlet b = 1\n}",
+            "switch a {\ncase 1:\nreturn\nlet b = 1\ncase 2: x()\n}",
+            "#if DEBUG\nreturn\n#endif\nlet b = 1", "return\n#if DEBUG\nlet b = 1\n#endif",
+            "return\nif a { 1 } else { 2 }", "x.return\nlet b = 1", "guard a else {\nreturn\n}",
+        ] {
+            #expect(Self.isPart(body), "\(body)")
+        }
+    }
 }

@@ -22,6 +22,30 @@ struct UncalledTaskTests {
         return told.map(\.diagnostic.rule).filter { ["CF020", "CF021", "CF049"].contains($0) }
     }
 
+    @Test("an app that permits a task and has none is told, where no mode tells of it")
+    func leftover() throws {
+        func messages(_ modes: [String], _ source: String, pod: String? = nil) throws -> [String] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App",
+                settings: "INFOPLIST_KEY_UIBackgroundModes = \"\(modes.joined(separator: " "))\"; "
+                    + "INFOPLIST_KEY_BGTaskSchedulerPermittedIdentifiers = a.b;", source: source)
+            if let pod {
+                try folder.write("target 'App' do\n  pod '\(pod)'\nend", to: "App/Podfile")
+            }
+            return try Audit(paths: [folder.path]).report().findings
+                .filter { ["CF019", "CF052"].contains($0.diagnostic.rule) }
+                .map(\.diagnostic.message)
+        }
+        let told = "`a.b` is permitted, and the app has no background tasks"
+        #expect(try messages([], "let x = 1") == [told])
+        #expect(try messages([], "let x = 1", pod: "Stripe") == [told])
+        #expect(try messages([], "let x = 1", pod: "workmanager") == [])
+        let asks = "let r = BGAppRefreshTaskRequest(identifier: \"a.b\")"
+        #expect(try messages([], asks).contains(told) == false)
+        #expect(try messages(["fetch"], "let x = 1").contains(told) == false)
+    }
+
     private static func register(_ name: String, _ identifier: String = "x.y") -> String {
         "enum S {\nstatic func \(name)() {\nBGTaskScheduler.shared.register("
             + "forTaskWithIdentifier: \"\(identifier)\", using: nil) { t in f(t) }\n}\n}\n"

@@ -25,7 +25,9 @@ extension KnownLibraries {
         }
         var uses = ModuleUses.all
         if !tells(taskWords) { uses.remove(.likelyTasks) }
-        if !tells(pushWords, shortPushWords) { uses.remove(.likelyPushes) }
+        if !tells(pushWords, shortPushWords) {
+            uses.subtract([.likelyPushes, .likelyHandlers])
+        }
         if !tells(callWords, shortCallWords) { uses.remove(.likelyCalls) }
         if !tells(transferWords, shortTransferWords) { uses.remove(.likelyTransfers) }
         return uses
@@ -33,7 +35,8 @@ extension KnownLibraries {
 
     /// What has a word for something else in it, and tells of none of it.
     private static let harmless = [
-        "async", "shortcut", "synchronized", "tracking-transparency", "tracking_transparency",
+        "appmetricaidsync", "appmetricasynchronization", "async", "shortcut", "synchronized",
+        "tracking-transparency", "tracking_transparency",
         "trackingtransparency",
     ]
 

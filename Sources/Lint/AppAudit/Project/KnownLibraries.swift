@@ -99,7 +99,8 @@ enum KnownLibraries {
         marks.reduce(into: []) { uses, mark in
             switch mark {
             case "c": uses.formUnion([.calls, .likelyCalls])
-            case "p": uses.formUnion([.pushes, .likelyPushes])
+            case "p": uses.formUnion([.pushes, .likelyPushes, .likelyHandlers])
+            case "r": uses.formUnion([.pushes, .likelyPushes])
             case "b": uses.formUnion([.tasks, .likelyTasks])
             case "s": uses.formUnion([.transfers, .likelyTransfers])
             case "t": uses.insert(.time)
@@ -293,21 +294,42 @@ enum KnownLibraries {
         """
 
     /// The same of libraries of which some do one of these things, with marks in front of the pods
-    /// and products, for what they bring along too: `p` registers for pushes or handles them, `b`
-    /// has background tasks or fetches, `s` has background sessions or their events, `t` asks for
-    /// time, `f` has the features of other modes, `c` is for calls, `-` does nothing.
+    /// and products, for what they bring along too: `p` registers for pushes or handles them, `r`
+    /// does so and leaves silent ones to the app delegate (GoogleUtilities adds a handler to none
+    /// that has none), `b` has background tasks or fetches, `s` has background sessions or their
+    /// events, `t` asks for time, `f` has the features of other modes, `c` is for calls, `-` does
+    /// nothing.
     ///
     /// Of the binaries for analytics, the frameworks were looked at that their specifications link:
     /// none is for calls or background tasks.
     private static let others = """
         Agontuk/react-native-geolocation-service 87448a0 f react-native-geolocation-service
         Baseflow/flutter-geolocator 6eb56a65 f geolocator geolocator_apple
+        capawesome-team/capacitor-firebase 8d65ad12 r @capacitor-firebase/messaging
+        capawesome-team/capacitor-firebase 8d65ad12 r CapacitorFirebaseMessaging
+        capawesome-team/capacitor-firebase 8d65ad12 rst @capacitor-firebase/authentication
+        capawesome-team/capacitor-firebase 8d65ad12 rst CapacitorFirebaseAuthentication
+        capawesome-team/capacitor-firebase 8d65ad12 rst @capacitor-firebase/storage
+        capawesome-team/capacitor-firebase 8d65ad12 rst CapacitorFirebaseStorage
+        capawesome-team/capacitor-firebase 8d65ad12 rstf @capacitor-firebase/analytics
+        capawesome-team/capacitor-firebase 8d65ad12 rstf CapacitorFirebaseAnalytics
+        capawesome-team/capacitor-firebase 8d65ad12 t @capacitor-firebase/crashlytics
+        capawesome-team/capacitor-firebase 8d65ad12 t CapacitorFirebaseCrashlytics
+        capawesome-team/capacitor-firebase 8d65ad12 t @capacitor-firebase/performance
+        capawesome-team/capacitor-firebase 8d65ad12 t CapacitorFirebasePerformance
         facebook/facebook-ios-sdk c00e9e0 t FBSDKCoreKit FBSDKLoginKit FBSDKShareKit
         facebook/facebook-ios-sdk c00e9e0 t FacebookCore FacebookLogin FacebookShare
         facebook/facebook-ios-sdk c00e9e0 - FBAEMKit FBSDKCoreKit_Basics FacebookAEM FacebookBasics
-        firebase/firebase-ios-sdk 12.19.0 pst Firebase/Auth Firebase/Messaging Firebase/Storage
-        firebase/firebase-ios-sdk 12.19.0 pst FirebaseAuth FirebaseMessaging FirebaseStorage
-        firebase/firebase-ios-sdk 12.19.0 ps FirebaseAppDistribution FirebaseInstanceID
+        firebase/firebase-ios-sdk 12.19.0 rst Firebase/Auth Firebase/Messaging Firebase/Storage
+        firebase/firebase-ios-sdk 12.19.0 rst FirebaseAuth FirebaseMessaging FirebaseStorage
+        firebase/firebase-ios-sdk 12.19.0 rs FirebaseAppDistribution FirebaseInstanceID
+        firebase/firebase-ios-sdk 12.12.1 rs FirebaseAppDistribution-Beta
+        firebase/firebase-ios-sdk 12.12.1 rst FirebaseAuthCombine-Community
+        firebase/firebase-ios-sdk 12.12.1 rst FirebaseStorageCombine-Community
+        firebase/firebase-ios-sdk 12.12.1 st FirebaseFunctionsCombine-Community
+        firebase/firebase-ios-sdk 12.12.1 - FirebaseFirestoreCombine-Community
+        firebase/firebase-ios-sdk 12.12.1 - FirebaseInAppMessaging-Beta
+        firebase/firebase-ios-sdk 9.6.0 rstf FirebaseAnalyticsOnDeviceConversion
         firebase/firebase-ios-sdk 12.19.0 st Firebase/Functions FirebaseFunctions
         firebase/firebase-ios-sdk 12.19.0 t Firebase/Crashlytics Firebase/Database
         firebase/firebase-ios-sdk 12.19.0 t Firebase/Performance
@@ -327,16 +349,16 @@ enum KnownLibraries {
         firebase/firebase-ios-sdk 12.19.0 - FirebaseRemoteConfig FirebaseRemoteConfigInterop
         firebase/firebase-ios-sdk 12.19.0 - FirebaseSharedSwift
         firebase/firebase-ios-sdk 11.15.0 - Firebase/DynamicLinks FirebaseDynamicLinks
-        firebase/firebase-ios-sdk 13.0.0 pstf Firebase Firebase/Analytics Firebase/Core
-        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalytics
-        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalyticsCore FirebaseAnalyticsSwift
-        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalyticsIdentitySupport
-        firebase/firebase-ios-sdk 13.0.0 pstf FirebaseAnalyticsWithoutAdIdSupport
-        firebase/firebase-ios-sdk 13.0.0 pstf GoogleAppMeasurement
+        firebase/firebase-ios-sdk 13.0.0 rstf Firebase Firebase/Analytics Firebase/Core
+        firebase/firebase-ios-sdk 13.0.0 rstf FirebaseAnalytics
+        firebase/firebase-ios-sdk 13.0.0 rstf FirebaseAnalyticsCore FirebaseAnalyticsSwift
+        firebase/firebase-ios-sdk 13.0.0 rstf FirebaseAnalyticsIdentitySupport
+        firebase/firebase-ios-sdk 13.0.0 rstf FirebaseAnalyticsWithoutAdIdSupport
+        firebase/firebase-ios-sdk 13.0.0 rstf GoogleAppMeasurement
         FLEXTool/FLEX 63a6f58 p FLEX
         google/GoogleDataTransport 10.1.1 t GoogleDataTransport
         google/GoogleSignIn-iOS 4d94ec7 st GoogleSignIn GoogleSignInSwift GoogleSignInSwiftSupport
-        google/GoogleUtilities 8.1.2 ps GoogleUtilities GoogleUtilities/AppDelegateSwizzler
+        google/GoogleUtilities 8.1.2 rs GoogleUtilities GoogleUtilities/AppDelegateSwizzler
         google/GoogleUtilities 8.1.2 s GoogleUtilities/Network
         google/GoogleUtilities 8.1.2 - GoogleUtilities/Environment GoogleUtilities/Logger
         google/GoogleUtilities 8.1.2 - GoogleUtilities/MethodSwizzler GoogleUtilities/NSData+zlib
@@ -345,6 +367,8 @@ enum KnownLibraries {
         google/gtm-session-fetcher 02c6870 st GTMSessionFetcher
         google/GTMAppAuth 58feec4 st GTMAppAuth
         ibireme/YYKit 4e1bd1c t YYKit
+        ionic-team/capacitor-plugins 5b652926 r @capacitor/push-notifications
+        ionic-team/capacitor-plugins 5b652926 r CapacitorPushNotifications
         joltup/rn-fetch-blob dcbde6f s rn-fetch-blob
         Lyokone/flutterlocation 31a8aa0 f location
         michalchudziak/react-native-geolocation 17b38b4 f @react-native-community/geolocation

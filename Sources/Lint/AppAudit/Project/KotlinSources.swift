@@ -33,6 +33,10 @@ struct KotlinSources {
         "didReceiveRemoteNotification", "kmpnotifier", "NotifierManager", "gitlive", "FIRMessaging",
         "FirebaseMessaging", "onesignal", "OneSignal",
     ]
+    /// Those of code that handles silent pushes by itself: the others get them of the app delegate.
+    private static let handlerWords: Set = [
+        "didReceiveRemoteNotification", "onesignal", "OneSignal",
+    ]
     private static let callWords: Set = ["PKPushRegistry", "CXProvider", "PushKit", "CallKit"]
     private static let filter = WordFilter(
         [
@@ -70,6 +74,7 @@ struct KotlinSources {
         var uses = ModuleUses.all
         if words.isDisjoint(with: Self.otherTaskWords) { uses.remove(.likelyTasks) }
         if words.isDisjoint(with: Self.pushWords) { uses.remove(.likelyPushes) }
+        if words.isDisjoint(with: Self.handlerWords) { uses.remove(.likelyHandlers) }
         if words.isDisjoint(with: Self.callWords) { uses.remove(.likelyCalls) }
         self.uses = uses
         folder = root

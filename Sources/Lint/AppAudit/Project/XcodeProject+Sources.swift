@@ -103,19 +103,24 @@ extension XcodeProject {
                 let name = Paths.stem(of: path)
                 if name == "Pods" || ["Pods_", "Pods-", "libPods"].contains(where: name.hasPrefix) {
                     list.add(pods(of: target), tree)
+                } else if reference["isa"]?.string == "PBXReferenceProxy" {
+                    list.addUnread(.project, name)
                 } else if !isOfSystem, !path.isEmpty {
+                    // What another project builds may be the app's own.
+                    let isBuilt = sourceTree == "BUILT_PRODUCTS_DIR"
                     list.addUnread(
-                        reference["isa"]?.string == "PBXReferenceProxy" ? .project : .framework,
-                        Paths.stem(of: path), uses: uses(ofFramework: path))
+                        .framework, name, uses: isBuilt ? .all : uses(ofFramework: path))
                 }
             }
         }
     }
 
-    /// What a framework may do: that of a known library, if Carthage builds it from its repository.
+    /// What a framework may do that is there already: that of a known library, if Carthage builds
+    /// it from its repository, or what its name tells.
     private func uses(ofFramework path: String) -> ModuleUses {
         let name = Paths.stem(of: path)
-        guard path.contains("Carthage/") else { return .all }
+        let presumed = KnownLibraries.presumedUses(of: name)
+        guard path.contains("Carthage/") else { return presumed }
         for file in ["Cartfile.resolved", "Cartfile"].map({ Paths.join(folder, $0) }) {
             guard let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes) else {
                 continue
@@ -124,10 +129,10 @@ extension XcodeProject {
                 let parts = line.split(separator: "\"")
                 guard parts.count > 1, parts[0].hasPrefix("github ") else { continue }
                 let uses = KnownLibraries.uses(of: name, from: "github.com/" + parts[1])
-                if uses != KnownLibraries.presumedUses(of: name) { return uses }
+                if uses != presumed { return uses }
             }
         }
-        return .all
+        return presumed
     }
 
     /// Records the inputs that CocoaPods, Flutter or Kotlin add, which only the project's settings
@@ -198,7 +203,11 @@ extension XcodeProject {
             guard seen.insert(folder).inserted else { return }
             guard let package = package(folder, tree) else {
                 list.add(tree.files(below: Paths.join(folder, "Sources")))
-                addMissing(Paths.name(of: folder), to: &list)
+                if let module = PluginManifests.module(at: folder) {
+                    list.addUnread(.package, module, uses: KnownLibraries.uses(of: module))
+                } else {
+                    addMissing(Paths.name(of: folder), to: &list)
+                }
                 return
             }
             list.add(package)

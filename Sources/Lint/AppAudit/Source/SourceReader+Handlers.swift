@@ -398,7 +398,9 @@ extension SourceReader {
     static func isIdle(_ name: String) -> Bool {
         if idleCalls.contains(name) { return true }
         let words = nameParts(name)
-        if words.contains("log") || words.last == "print" || words.first == "track"
+        // `addToAppLogs("…")`
+        let addsToLogs = words.first == "add" && words.contains("logs")
+        if words.contains("log") || addsToLogs || words.last == "print" || words.first == "track"
             || ["assert", "precondition", "dispatchPrecondition", "uuid"]
                 .contains(where: name.hasPrefix)
         {

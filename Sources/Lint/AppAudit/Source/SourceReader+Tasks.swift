@@ -180,7 +180,9 @@ extension SourceReader {
         } else if !handedOn.isEmpty {
             readHandedOn(handedOn, in: scope)
             readKeptTask(handedOn, in: scope)
-        } else if isAwaited(ends, in: scope), !expirationIsSet(forWhatGets: scope) {
+        } else if isAwaited(ends, in: scope) || isLongWork(body), !ends.isEmpty,
+            !expirationIsSet(forWhatGets: scope)
+        {
             see(.fault(.taskWithoutExpiration), inFunction: scope)
         }
         let castsToRefresh =
@@ -280,6 +282,18 @@ extension SourceReader {
         }
         guard !isLater, !ends.isEmpty else { return isLater }
         return text.content(ofBracket: scope.open).contains(where: waits)
+    }
+
+    /// Whether a handler works on a processing task, which may take minutes, so that it can expire
+    /// though nothing is awaited.
+    private func isLongWork(_ body: Range<Int>) -> Bool {
+        let requests = text.tokens.filter { $0.isName && $0.text.hasSuffix("TaskRequest") }
+        return requests.contains { $0.text == "BGProcessingTaskRequest" }
+            && requests.allSatisfy { $0.text == "BGProcessingTaskRequest" }
+            && body.contains { index in
+                isCall(index) && !text.tokens[index].text.hasPrefix("setTaskCompleted")
+                    && !doesNothing(index) && !schedulesNext(index..<index + 1, depth: 0)
+            }
     }
 
     /// Whether the function that passes its task on has set the expiration handler before.
@@ -405,7 +419,10 @@ extension SourceReader {
             see(.fault(.expirationAfterStart), at: index)
         }
         guard let closure = expirationClosure(index) else { return }
-        let calls = closure.filter { isCall($0) && !doesNothing($0) }
+        // What a task of Swift calls is looked at by itself.
+        let calls = closure.filter {
+            isCall($0) && !doesNothing($0) && !text.sees("Task", "{", at: $0)
+        }
         let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
         guard !assigns else { return }
         if calls.isEmpty {

@@ -40,7 +40,8 @@ struct SourceText {
         self.path = path
         isObjectiveC = Self.isObjectiveC(path)
         let all = SwiftLexer.tokens(of: bytes, isObjectiveC: isObjectiveC)
-        let reached = isObjectiveC ? Self.reached(all, Self.partners(in: all)) : nil
+        let reached =
+            isObjectiveC ? Self.reached(all, Self.partners(in: all)) : Self.reachedInSwift(all)
         tokens = reached ?? all
         directives = tokens.indices.filter { [tokens] index in
             tokens[index].kind == .directive
@@ -80,7 +81,46 @@ struct SourceText {
             }
             index = max(index, partners[index]) + 1
         }
-        guard !dead.isEmpty else { return nil }
+        return dead.isEmpty ? nil : without(dead, tokens)
+    }
+
+    /// The tokens without what stands in a block of Swift behind a `return` without a value; `nil`
+    /// if that is all of them. Only a statement that is no value shows that there is none.
+    private static func reachedInSwift(_ tokens: [SwiftToken]) -> [SwiftToken]? {
+        let returns = tokens.indices.filter { index in
+            guard tokens[index].isName("return"), !tokens[index].isConditional, index > 0,
+                index + 1 < tokens.count, statements.contains(tokens[index + 1].text)
+            else { return false }
+            let (last, next) = (tokens[index - 1], tokens[index + 1])
+            return next.isName && !last.isMark(".")
+                && last.position.line < tokens[index].position.line
+                && next.position.line > tokens[index].position.line
+        }
+        guard !returns.isEmpty else { return nil }
+        let partners = partners(in: tokens)
+        var dead: [Range<Int>] = []
+        for index in returns where dead.last.map({ $0.upperBound <= index }) ?? true {
+            var end = index + 1
+            while end < tokens.count, !tokens[end].isMark("}") {
+                // The next case of a `switch`.
+                if tokens[end].isName("case") || tokens[end].isName("default") { break }
+                end = max(end, partners[end]) + 1
+            }
+            guard end < tokens.count, tokens[end].isMark("}"),
+                !tokens[index..<end].contains(where: { $0.kind == .directive })
+            else { continue }
+            dead.append(index + 1..<end)
+        }
+        return dead.isEmpty ? nil : without(dead, tokens)
+    }
+
+    /// Statements of Swift that are no values.
+    private static let statements: Set = [
+        "let", "var", "guard", "for", "while", "repeat", "defer", "func",
+    ]
+
+    /// The tokens that are in none of these ranges, which are in their order.
+    private static func without(_ dead: [Range<Int>], _ tokens: [SwiftToken]) -> [SwiftToken] {
         var kept: [SwiftToken] = []
         var start = 0
         for range in dead {

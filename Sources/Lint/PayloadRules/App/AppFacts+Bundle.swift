@@ -113,6 +113,10 @@ extension AppFacts {
         /// Where the project asks for background tasks, if the bundle handles any.
         public var backgroundRequests = BackgroundRequests.unknown
 
+        /// Whether the source text names a request for a background task or handles one, or may do
+        /// so.
+        public var namesTasks = true
+
         /// Whether each registration of a background task in the project is among them, with a
         /// known identifier.
         public var knowsRegistrations = false

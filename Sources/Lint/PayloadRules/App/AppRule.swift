@@ -22,12 +22,13 @@ public struct AppRule: Sendable, Identifiable {
     /// modules that were not read may do that.
     public var uses: ModuleUses {
         switch id.rawValue {
-        case "CF002", "CF054": .likelyPushes
+        case "CF002": .likelyHandlers
+        case "CF054": .likelyPushes
         case "CF008": [.calls, .likelyCalls]
         case "CF009", "CF011", "CF014": .calls
         case "CF019": [.tasks, .likelyTasks]
         case "CF052": .likelyTasks
-        case "CF057": .tasks
+        case "CF057": .likelyTasks
         case "CF030": .features
         case "CF045": .time
         case "CF046": [.transfers, .likelyTransfers]

@@ -31,7 +31,7 @@ extension AppRules {
             let task = seen.first {
                 $0.subject == .backgroundWork(.continued) && !$0.isShared
             }
-            if let task, app.lacks(.tasks, { $0 == .taskProgress }) {
+            if let task, app.lacks(.likelyTasks, { $0 == .taskProgress }) {
                 findings.suspect(
                     app, at: task.place, "a continued processing task never reports its progress")
             }

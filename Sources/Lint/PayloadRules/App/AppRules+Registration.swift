@@ -87,7 +87,7 @@ extension AppRules {
             let registrations = registrations(in: bundle)
             // A mode that nothing handles is rule CF002's; iCloud needs no token of the app.
             guard facts.wantsSilentPushes(bundle), bundle.platform != .macOS,
-                !(facts.pushes(to: bundle).isEmpty && bundle.lacks(.likelyPushes, \.isHandler)),
+                !(facts.pushes(to: bundle).isEmpty && bundle.lacks(.likelyHandlers, \.isHandler)),
                 !bundle.shows({ $0 == .pushPlugin }),
                 let first = registrations.first,
                 registrations.allSatisfy({

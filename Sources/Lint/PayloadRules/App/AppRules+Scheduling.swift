@@ -163,10 +163,12 @@ extension AppRules {
         for app in facts.apps where app.hasBackgroundTasks {
             // A library of which only the name is known is taken to have none.
             let isPresumed = app.sources?.unread.contains(.tasks) == true
+            let mode =
+                app.permittedIdentifiers.isEmpty
+                ? "the mode" : "the mode and what BGTaskSchedulerPermittedIdentifiers permits"
             let fix =
-                isPresumed
-                ? "Schedule the task, or remove the mode unless code that was not read uses it."
-                : nil
+                "Schedule the task, or remove \(mode)"
+                + (isPresumed ? " unless code that was not read uses it." : ".")
             if let mode = app.mode(.fetch), app.lacks(.likelyTasks, fetching.contains) {
                 findings.suspect(
                     app, at: mode.place,

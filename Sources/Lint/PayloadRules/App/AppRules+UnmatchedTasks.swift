@@ -7,6 +7,24 @@ extension AppRules {
         unrequestedTasks(facts, &findings)
         unregisteredTasks(facts, &findings)
         unsubmittedRequests(facts, &findings)
+        leftoverPermissions(facts, &findings)
+    }
+
+    /// Reports an app that permits tasks and has none. Where it also has their mode, rule CF019
+    /// tells of the same.
+    private static func leftoverPermissions(_ facts: AppFacts, _ findings: inout AppFindings) {
+        for app in facts.apps
+        where app.runsBackgroundTasks && !app.mayBeIncomplete && app.mode(.processing) == nil
+            && app.mode(.fetch) == nil && app.sources?.namesTasks == false
+        {
+            guard let permitted = app.permittedIdentifiers.first,
+                app.lacks(.likelyTasks, \.isOfBackgroundTasks)
+            else { continue }
+            findings.report(
+                app, at: permitted.place,
+                "`\(permitted.value)` is permitted, and the app has no background tasks",
+                fix: "Remove BGTaskSchedulerPermittedIdentifiers, or register and submit the task.")
+        }
     }
 
     /// Reports requests that are set up, and that nothing submits.
@@ -119,6 +137,18 @@ extension AppRules {
                 // All of them have the same cause.
                 if message != nil { break }
             }
+        }
+    }
+}
+
+extension SourceObservation.Subject {
+    /// Whether it shows that there are background tasks.
+    fileprivate var isOfBackgroundTasks: Bool {
+        switch self {
+        case .registeredTask, .requestedTask, .unsubmittedRequest, .taskHandler, .castTask,
+            .backgroundWork, .sceneTask:
+            true
+        default: false
         }
     }
 }

@@ -24,7 +24,7 @@ extension AppRules {
             for app in facts.apps where !deaf.contains(app.name) {
                 // A library of which only the name is known is taken to handle none.
                 guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
-                    app.lacks(.likelyPushes, \.isHandler) || hasOldHandlerOnly(app),
+                    app.lacks(.likelyHandlers, \.isHandler) || hasOldHandlerOnly(app),
                     !syncsWithCloud(app), !app.shows({ $0 == .pushPlugin })
                 else { continue }
                 findings.suspect(

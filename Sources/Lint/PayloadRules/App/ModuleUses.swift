@@ -29,9 +29,11 @@ public struct ModuleUses: OptionSet, Hashable, Sendable {
     public static let likelyCalls = ModuleUses(rawValue: 256)
     /// It has background sessions, or is likely to.
     public static let likelyTransfers = ModuleUses(rawValue: 512)
+    /// It handles silent pushes where the app delegate does not, or is likely to.
+    public static let likelyHandlers = ModuleUses(rawValue: 1024)
     /// Nothing is known of it.
     public static let all: ModuleUses = [
         .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks, .likelyPushes,
-        .likelyCalls, .likelyTransfers,
+        .likelyCalls, .likelyTransfers, .likelyHandlers,
     ]
 }
