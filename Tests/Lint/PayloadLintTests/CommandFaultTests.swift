@@ -32,6 +32,15 @@ struct CommandFaultTests {
         #expect(try await Self.findings(next).filter { $0 == "warning G001 " }.count == 1)
     }
 
+    @Test("a line end without a backslash ends the command of a script, and not that of a page")
+    func gap() async throws {
+        let command = "curl {headers} \\\n  {body}\n  --http2 {url}\n"
+        #expect(try await Self.findings(command) == ["warning G001 "])
+        #expect(try await Self.findings("```sh\n\(command)```\n", "a.md") == [])
+        #expect(try await Self.findings(command.replacing("{body}", with: "{body} \\")) == [])
+        #expect(try await Self.findings(command.replacing("\n  --http2", with: " \\\n-v")) == [])
+    }
+
     @Test(
         "a comment behind the last line, in quotes, or on a line of its own ends nothing",
         arguments: [

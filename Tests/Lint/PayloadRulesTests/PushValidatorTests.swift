@@ -39,6 +39,10 @@ struct PushValidatorTests {
             (#"{"aps":{"alert":"x"},"mdm":"26A1FD5C-2D78-45E6-B864-19327BD1C0AD"}"#, "alert"),
             (#"{"aps":{"sound":"x"},"mdm":"on"}"#, "alert"),
             (#"{"mdm":"x"}"#, "mdm"), (#"{"container-identifier":"x"}"#, "fileprovider"),
+            (
+                #"{"aps":{"alert":{"body":""}},"container-identifier":"x","domain":"d"}"#,
+                "fileprovider"
+            ), (#"{"aps":{"alert":"x"},"container-identifier":"x"}"#, "alert"),
             (#"{"callUUID":"x"}"#, "voip"), (#"{"aps":{},"callUUID":"x"}"#, "voip"),
             (#"{"aps":{}}"#, "alert"), (#"{"aps":{"category":"x"},"callUUID":"x"}"#, "alert"),
             (#"{"v":1}"#, "alert"), ("", "alert"), ("{", "alert"), ("[]", "alert"),

@@ -40,6 +40,8 @@ struct CurlCommand {
     private(set) var methodAsURL: (text: String, offset: Int)?
     /// The offset of a comment that ends the command for a shell, though it goes on.
     let remark: Int?
+    /// The offset of the line end at which the command ends for a shell, though it goes on.
+    let gap: Int?
     /// Whether the command was read to its end.
     let isClosed: Bool
     /// Whether all of the command was understood, so that what is not in it is missing.
@@ -84,6 +86,7 @@ struct CurlCommand {
         }
         isWhole = isClosed
         remark = command.remark
+        gap = command.gap
         typographicQuotes = command.words.first(where: \.hasTypographicQuotes)?.start
         var others: [ShellText.Word] = []
         var words = command.words.dropFirst()

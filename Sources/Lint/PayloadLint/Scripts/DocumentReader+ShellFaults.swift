@@ -68,6 +68,15 @@ extension DocumentReader {
                     fix: "Write it above the command: nothing may stand behind a backslash.",
                     place: .offset(remark), pointer: ""))
         }
+        // Pages lose backslashes.
+        if let gap = curl.gap, splitting(gap) == .error {
+            faults.append(
+                PushDocument.Fault(
+                    severity: .warning,
+                    message: "a shell ends the command in this line: what follows is not sent",
+                    fix: "Write a backslash at the end of the line.", place: .offset(gap),
+                    pointer: ""))
+        }
         if let word = curl.methodAsURL {
             faults.append(
                 PushDocument.Fault(

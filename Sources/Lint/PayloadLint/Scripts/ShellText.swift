@@ -43,6 +43,9 @@ struct ShellText {
         var isOpen = false
         /// The offset of a comment behind a backslash, at which a shell ends the command.
         var remark: Int?
+        /// The offset of a line end without a backslash, at which a shell ends the command, though
+        /// the next line goes on with an option.
+        var gap: Int?
         /// The files that the script has written before.
         var files: [String: EmbeddedText] = [:]
 
@@ -51,7 +54,7 @@ struct ShellText {
             words.split { ["--next", "-:"].contains($0.string) }.enumerated().map { index, part in
                 var request = self
                 request.words = (index == 0 ? [] : Array(words.prefix(1))) + part
-                if index > 0 { request.remark = nil }
+                if index > 0 { (request.remark, request.gap) = (nil, nil) }
                 return request
             }
         }
@@ -255,6 +258,7 @@ struct ShellText {
             case 0x0a:
                 let isContinued = continued == command.words.count
                 if waiting.isEmpty, let next = rest(of: command, isContinued: isContinued) {
+                    if !isContinued { command.gap = command.gap ?? index }
                     index = next
                     continue
                 }

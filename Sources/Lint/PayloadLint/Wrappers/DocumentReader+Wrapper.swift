@@ -29,8 +29,13 @@ extension DocumentReader {
         }
         request = request.innerMessage()
         guard request.member("aps") == nil else { return nil }
-        // If the push type is given, only unmistakable requests are unwrapped.
-        if let (pushes, isUnmistakable) = request.known(isCertain: assumptions.pushType != nil) {
+        // If the push type is given, only unmistakable requests are unwrapped, and those that name
+        // a recipient, which no payload does but the data of a call.
+        let namesRecipient =
+            ["alert", "background"].contains(assumptions.pushType)
+            && Self.isAddressed(0, in: document)
+        let isCertain = assumptions.pushType != nil && !namesRecipient
+        if let (pushes, isUnmistakable) = request.known(isCertain: isCertain) {
             var result = self.document(of: pushes)
             result.isForeign = !isUnmistakable && !pushes.contains(where: \.isUnmistakable)
             return result

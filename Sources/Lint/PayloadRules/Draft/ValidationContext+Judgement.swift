@@ -54,8 +54,10 @@ extension ValidationContext {
         {
             return .mdm
         }
-        if aps == nil {
-            if rootMember("container-identifier") != nil { return .fileprovider }
+        if rootMember("container-identifier") != nil,
+            aps == nil || rootMember("domain") != nil
+        {
+            return .fileprovider
         }
         if saysVoIP(document) { return .voip }
         if wantsBackground(document) { return hasVisibleKeys ? .alert : .background }
