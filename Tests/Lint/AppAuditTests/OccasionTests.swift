@@ -34,6 +34,46 @@ struct OccasionTests {
         #expect(seen.contains(.remoteNotificationRegistration(.flag)) == isFlag)
     }
 
+    private static func registers(_ subject: SourceObservation.Subject) -> Bool {
+        if case .remoteNotificationRegistration = subject { true } else { false }
+    }
+
+    @Test(
+        "a registration waits for the permission by promises, references and cases too",
+        arguments: [
+            "func f() { firstly { requestAuthorization() }.map { ok in if ok { R() } } }\n"
+                + "func requestAuthorization() -> G { c.requestAuthorization(options: o) { _, _ in } }",
+            "func f() { c.requestAuthorization(options: o) { granted, _ in\n"
+                + "if granted { later(a.registerForRemoteNotifications) } } }",
+            "func f() { m.check { status in\nswitch status {\ncase .notDetermined: ask()\n"
+                + "case .authorized, .provisional: R()\ndefault: break } } }",
+            "func f() { if #available(iOS 10, *) { c.requestAuthorization(options: o) { ok, _ in\n"
+                + "if ok { R() } } } else { R() } }",
+            "func f() { if systemVersionNum >= 10.0 { c.requestAuthorization(options: o) { ok, _ in\n"
+                + "if ok { R() } } } else if systemVersionNum >= 8.0 { R() } }",
+        ])
+    func permitted(text: String) throws {
+        let source = text.replacing("R()", with: "a.registerForRemoteNotifications()")
+        let seen = try Self.subjects(["A.swift": source]).filter(Self.registers)
+        #expect(seen == [.remoteNotificationRegistration(.permission)], "\(seen)")
+    }
+
+    @Test(
+        "a registration does not wait for the permission",
+        arguments: [
+            "func f() { load().map { ok in if ok { R() } } }",
+            "func f() { later(a.registerForRemoteNotifications) }",
+            "func f() { switch status {\ncase .authorized: R()\ndefault: break } }",
+            "func f() { if #available(iOS 17, *) { g() } else { R() } }",
+            "func f() { if systemVersion >= 17.0 { g() } else { R() } }",
+        ])
+    func unpermitted(text: String) throws {
+        let source = text.replacing("R()", with: "a.registerForRemoteNotifications()")
+        let seen = try Self.subjects(["A.swift": source])
+        #expect(!seen.contains(.remoteNotificationRegistration(.permission)))
+        #expect(seen.contains(where: Self.registers))
+    }
+
     private static let registration =
         "BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil) { t in f(t) }"
     private static let service =

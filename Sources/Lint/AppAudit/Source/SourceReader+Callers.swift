@@ -111,11 +111,11 @@ extension SourceReader {
         text.scopes(around: index).contains { scope in
             if followsNewSystems(index, in: scope) { return true }
             guard case .control(let keyword) = scope.kind else { return false }
-            guard keyword == "else" else {
-                return keyword == "guard" && asksForNewSystem(scope.head..<scope.open - 1)
-            }
-            guard text.sees("}", at: scope.head - 1),
-                let first = text.scope(openedAt: text.partners[scope.head - 1]),
+            if keyword == "guard" { return asksForNewSystem(scope.head..<scope.open - 1) }
+            // `else {`, `else if … {`
+            let word = keyword == "if" ? scope.head - 1 : scope.head
+            guard text.sees("else", at: word), text.sees("}", at: word - 1),
+                let first = text.scope(openedAt: text.partners[word - 1]),
                 case .control("if") = first.kind
             else { return false }
             return asksForNewSystem(first.head..<first.open)
@@ -152,10 +152,25 @@ extension SourceReader {
         }) {
             return true
         }
-        guard let check, text.sees("(", "iOS", at: check + 1),
+        guard let check else { return condition.contains(where: isAtLeastNewSystem) }
+        guard text.sees("(", "iOS", at: check + 1),
             let version = text[check + 3].flatMap({ Double($0.text) })
         else { return false }
         return version < 13
+    }
+
+    /// Whether a name is compared with a version: `systemVersion >= 10.0`.
+    private func isAtLeastNewSystem(_ name: Int) -> Bool {
+        guard text.tokens[name].isName,
+            ["systemversion", "iosversion", "osversion"]
+                .contains(where: text.tokens[name].text.lowercased().contains)
+        else { return false }
+        return (name + 1..<name + 6).contains { mark in
+            guard text.sees(">=", at: mark) || text.sees(">", at: mark),
+                let version = text[mark + 1].flatMap({ Double($0.text) })
+            else { return false }
+            return 8...12.9 ~= version
+        }
     }
 
     /// The function around a token, or that starts there, and in no other function.

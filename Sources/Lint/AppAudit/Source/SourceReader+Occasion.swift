@@ -31,7 +31,9 @@ extension SourceReader {
             case .control("else") where followsPermission(scope): return .permission
             case .control("guard") where asksForPermission(scope.head..<scope.open, around: index):
                 return .unknown
-            case .control("switch") where asksForPermission(scope.head..<scope.open, around: index):
+            case .control("switch")
+            where asksForPermission(scope.head..<scope.open, around: index)
+                || hasStatusCases(scope):
                 return isGranted(caseOf: index, in: scope) || followsGuard(index, inCaseOf: scope)
                     ? .permission : .unknown
             case .control: continue
@@ -303,6 +305,7 @@ extension SourceReader {
                 text.tokens[$0].isName(callee)
             }
             if call.map(asksForAlerts(at:)) == true || answersForAlerts(callee) { return true }
+            if let call, isRequested(before: call) { return true }
         }
         guard text.sees("=", at: scope.open - 1) else { return false }
         let line = text.tokens[scope.open].position.line
@@ -316,7 +319,7 @@ extension SourceReader {
 
     /// Whether a call asks for the permission to show alerts: `requestAuthorization(options: o)`,
     /// `requestPushPermission`, `notifications.requestPermission`.
-    private func asksForAlerts(at index: Int) -> Bool {
+    func asksForAlerts(at index: Int) -> Bool {
         let name = text.tokens[index].text
         guard name.hasPrefix("request") || name.hasPrefix("ask") else { return false }
         if name == "requestAuthorization", text.sees("(", "options", ":", at: index + 1) {

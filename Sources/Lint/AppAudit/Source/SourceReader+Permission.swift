@@ -45,6 +45,33 @@ extension SourceReader {
             && text[end].map { $0.position.line > text.tokens[value].position.line } ?? true
     }
 
+    /// Whether a switch has cases that only the permission for alerts has: `.provisional` or
+    /// `.ephemeral`, and `.authorized`.
+    func hasStatusCases(_ scope: SourceScope) -> Bool {
+        let body = scope.open + 1..<max(scope.open + 1, scope.close)
+        func has(_ name: String) -> Bool {
+            text.places(of: name, in: body).contains {
+                text.sees(".", at: $0 - 1)
+                    && (text.sees("case", at: $0 - 2) || text.sees(",", at: $0 - 2))
+            }
+        }
+        return has("authorized") && (has("provisional") || has("ephemeral"))
+    }
+
+    private static let promised: Set = ["map", "done", "then", "get", "tap", "compactMap"]
+
+    /// Whether a call takes what a promise of the user's answer has: `ask().map { granted in`,
+    /// `firstly { requestAuthorization() }.map { granted in`.
+    func isRequested(before call: Int) -> Bool {
+        guard Self.promised.contains(text.tokens[call].text), text.sees(".", at: call - 1),
+            text.partners[call - 2] >= 0, text.partners[call - 2] < call
+        else { return false }
+        let open = text.partners[call - 2]
+        if text.sees(")", at: call - 2) { return asksForAlerts(at: open - 1) }
+        return text.sees("}", at: call - 2) && text.sees("firstly", at: open - 1)
+            && (open + 1..<call - 2).contains(where: asksForAlerts(at:))
+    }
+
     /// Whether a call says first that its permission is for alerts: `request(for: .notifications)`.
     func getsKindOfAlerts(_ call: Int) -> Bool {
         text.sees("(", at: call + 1) && text.isLabel(call + 2)

@@ -233,10 +233,11 @@ struct SourceReader {
         let name = text.tokens[index].text
         if let subject = Self.subjects[name] { see(subject, at: index) }
         switch name {
-        // A reference to the function may be called at any time.
         case "registerForRemoteNotifications"
         where !isCall(index) && text[index - 1]?.isName("func") != true:
-            see(.remoteNotificationRegistration(.unknown), at: index)
+            // One that is passed on with the permission is not called without.
+            let isPermitted = occasion(of: index) == .permission
+            see(.remoteNotificationRegistration(isPermitted ? .permission : .unknown), at: index)
         case "registerForRemoteNotifications"
         where isCall(index) && text[index - 1]?.isName("func") != true && !isForOldSystems(index):
             let occasion = occasion(of: index)
