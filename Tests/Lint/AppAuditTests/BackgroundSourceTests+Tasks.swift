@@ -62,6 +62,7 @@ extension BackgroundSourceTests {
                     + "func ask() { let r = \(request)(identifier: \"a\") }")
         }
         #expect(faults("update()") == [.taskWithoutExpiration])
+        #expect(faults("context.fetch(NSFetchRequest(entityName: n))") == [.taskWithoutExpiration])
         #expect(faults(Self.expiration + "update()") == [])
         #expect(faults("print(1)\nscheduleNext()") == [])
         #expect(faults("update()\nschedule()", "BGAppRefreshTaskRequest") == [])

@@ -45,6 +45,9 @@ struct OccasionTests {
                 + "func requestAuthorization() -> G { c.requestAuthorization(options: o) { _, _ in } }",
             "func f() { c.requestAuthorization(options: o) { granted, _ in\n"
                 + "if granted { later(a.registerForRemoteNotifications) } } }",
+            "class P { func g() { self.registerForRemoteNotifications() }\n"
+                + "func registerForRemoteNotifications() {\n"
+                + "c.requestAuthorization(options: o) { ok, _ in if ok { R() } } } }",
             "func f() { m.check { status in\nswitch status {\ncase .notDetermined: ask()\n"
                 + "case .authorized, .provisional: R()\ndefault: break } } }",
             "func f() { if #available(iOS 10, *) { c.requestAuthorization(options: o) { ok, _ in\n"

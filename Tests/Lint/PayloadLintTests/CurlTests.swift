@@ -471,6 +471,9 @@ struct CurlTests {
         func findings(_ body: String, _ url: String) async throws -> [String] {
             try await Self.findings("curl -X POST \(url) -H 'a: b' -d '\(body)'", "G")
         }
+        let signal = "https://api.onesignal.com/notifications"
+        #expect(try await findings(#"{"included_segments: ["A"],"name":"n"}"#, signal).count == 1)
+        #expect(try await findings(#"{"included_segments":["A"],"name":"n"}"#, signal) == [])
         let old = "https://fcm.googleapis.com/fcm/send"
         let new = "https://fcm.googleapis.com/v1/projects/$ID/messages:send"
         for (url, start, end) in [(old, #"{"to":"#, "}"), (new, #"{"message":{"token":"#, "}}")] {

@@ -45,6 +45,15 @@ extension SourceReader {
             && text[end].map { $0.position.line > text.tokens[value].position.line } ?? true
     }
 
+    /// Whether a call is of a function of this file with the name of one of the system's, which is
+    /// read by itself: `registerForRemoteNotifications()`, `self.registerForRemoteNotifications()`.
+    func isOwnFunction(_ call: Int) -> Bool {
+        guard functions[text.tokens[call].text] != nil else { return false }
+        return text.isObjectiveC
+            ? text.sees("[", "self", at: call - 2)
+            : !text.sees(".", at: call - 1) || text.sees("self", at: call - 2)
+    }
+
     /// Whether a switch has cases that only the permission for alerts has: `.provisional` or
     /// `.ephemeral`, and `.authorized`.
     func hasStatusCases(_ scope: SourceScope) -> Bool {

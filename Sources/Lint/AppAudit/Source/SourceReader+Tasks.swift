@@ -446,8 +446,8 @@ extension SourceReader {
             let name = text.tokens[index].text.lowercased()
             // What is made of a type has its name: `let request = UNNotificationRequest(…)`.
             if name == "request", !isCall(index) { continue }
-            // So has one to a server: `URLRequest(url: …)`.
-            if name.hasLetters("urlrequest") { continue }
+            // So has one to a server or to Core Data: `URLRequest(url: …)`, `NSFetchRequest`.
+            if name.hasLetters("urlrequest") || name.hasLetters("fetchrequest") { continue }
             // A notification is no task, and may be what a task looks for.
             if isConstantOfScheduler(index, name) { continue }
             if ["schedul", "submit", "request"].contains(where: name.hasLetters),

@@ -239,7 +239,8 @@ struct SourceReader {
             let isPermitted = occasion(of: index) == .permission
             see(.remoteNotificationRegistration(isPermitted ? .permission : .unknown), at: index)
         case "registerForRemoteNotifications"
-        where isCall(index) && text[index - 1]?.isName("func") != true && !isForOldSystems(index):
+        where isCall(index) && text[index - 1]?.isName("func") != true && !isForOldSystems(index)
+            && !isOwnFunction(index):
             let occasion = occasion(of: index)
             see(
                 .remoteNotificationRegistration(occasion == .afterLaunch ? .launch : occasion),

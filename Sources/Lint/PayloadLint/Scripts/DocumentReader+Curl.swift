@@ -134,7 +134,7 @@ extension DocumentReader {
             result.faults += faults(ofQuotesIn: curl, splitting: splitting)
             guard curl.isForAPNs || curl.isForAzure else {
                 guard var body = curl.body else { continue }
-                if curl.isForFirebase, Self.isBroken(body) {
+                if curl.isForService, Self.isBroken(body) {
                     isFound = true
                     var places = PlaceMap()
                     places.payload = body.places
