@@ -113,7 +113,9 @@ public struct Audit: Sendable {
         library.noteUnreadableFolders()
         var manifests = PluginManifests()
         manifests.addPlugins(to: &facts)
-        guard !facts.isEmpty || !library.problems.isEmpty else { throw .nothingToAudit }
+        guard !facts.isEmpty || !library.problems.isEmpty else {
+            throw descriptions.first.map { .noApp(project: $0) } ?? .nothingToAudit
+        }
         var recipients = Recipients(facts, scopes)
         recipients.mayBeOthers = hasTargets && found.mayHoldOtherApps
         recipients.apply(
@@ -203,6 +205,7 @@ struct Recipients {
         let isAlone = apps.count == 1 && !mayBeOthers
         let receivers = apps.filter { isChosen || isAlone || signs[$0]?.isEmpty == false }
         var pushes: [App: Set<ServerPush>] = [:]
+        var withoutSign: Set<ServerPush> = []
         for push in sends.sorted(by: { $0.rawValue < $1.rawValue }) {
             var showing = receivers.filter { signs[$0]?.contains(push) == true }
             if showing.isEmpty, push == .voip { showing = receivers.filter(withCalls.contains) }
@@ -210,6 +213,7 @@ struct Recipients {
             // shows which one gets calls.
             let canBeAny = isChosen || receivers.count == 1 || [.alert, .background].contains(push)
             let meant = showing.isEmpty && canBeAny || isChosen ? receivers : showing
+            if showing.isEmpty, !isChosen, !areNamed { withoutSign.insert(push) }
             for app in meant { pushes[app, default: []].insert(push) }
             note(push, receivers.filter { !meant.contains($0) && byTarget[$0.name ?? ""] == nil })
         }
@@ -227,6 +231,7 @@ struct Recipients {
                 let app = App(scope: scopes[index], name: bundle.name)
                 let named = Self.named(bundle.name, in: byTarget)
                 facts[index].bundles[place].sends = named ?? pushes[app] ?? []
+                if named == nil { facts[index].bundles[place].sendsWithoutSign = withoutSign }
                 facts[index].bundles[place].isOnlyAssumed =
                     named == nil && !isChosen && !areNamed && signs[app]?.isEmpty != false
             }

@@ -103,6 +103,8 @@ public enum AuditFailure: Error, Hashable, Sendable {
     case missing(path: String)
     /// There is no file of an app at the paths.
     case nothingToAudit
+    /// The projects at the paths build no app and no app extension; this is one of them.
+    case noApp(project: String)
     /// There is no target with this name; `known` lists the existing ones.
     case unknownTarget(String, known: [String])
     /// There is no build configuration with this name; `known` lists the existing ones.

@@ -129,7 +129,7 @@ struct TaskRequestSearch {
     /// The lines of all files, if these hold all that some source files use; `nil` otherwise.
     private func lines(usedBy sources: [String], _ modules: Set<String>) -> Lines? {
         guard let files, sources.allSatisfy(files.contains),
-            Self.areKnown(found.lines.imports, modules),
+            Self.areIdle(found.lines.imports, modules),
             found.lines.headers.isSubset(of: modules.map { $0 + "-Swift.h" })
         else { return nil }
         return found.lines
@@ -143,8 +143,23 @@ struct TaskRequestSearch {
 
     /// Whether imported modules are of the system or of the projects, or known to ask for no task.
     private static func areKnown(_ imports: Set<String>, _ modules: Set<String>) -> Bool {
+        others(among: imports, modules).isEmpty
+    }
+
+    /// The imported modules that may ask for tasks.
+    private static func others(
+        among imports: Set<String>, _ modules: Set<String>
+    ) -> Set<String> {
         imports.subtracting(modules.union(systemModules))
-            .allSatisfy { !KnownLibraries.uses(ofModule: $0).contains(.tasks) }
+            .filter { KnownLibraries.uses(ofModule: $0).contains(.tasks) }
+    }
+
+    /// Whether imported modules are known, or not likely to have background tasks by their names.
+    private static func areIdle(_ imports: Set<String>, _ modules: Set<String>) -> Bool {
+        others(among: imports, modules).allSatisfy { name in
+            name.first?.isLetter == true
+                && !KnownLibraries.presumedUses(of: name).contains(.likelyTasks)
+        }
     }
 
     /// Whether a file may be compiled, by its name.

@@ -130,6 +130,13 @@ struct AuditTests {
         #expect(unknown.error.contains("--sends: no target is called `Ap`"), "\(unknown.all)")
         let empty = try TestFolder()
         #expect(try await Rouse.run(["audit", empty.path]).status == 66)
+        let kit = try TestFolder()
+        try kit.write(
+            "name: A\ntargets:\n  Kit: { type: framework, platform: iOS, sources: [A.swift] }\n",
+            to: "project.yml")
+        let library = try await Rouse.run(["audit", kit.path + "/project.yml"])
+        #expect(library.status == 66)
+        #expect(library.error.contains("project.yml builds no app and no app extension."))
         try folder.write("<plist><dict><key>a</key></dict></plist>", to: "Info.plist")
         let broken = try await Rouse.run(["audit", folder.path])
         #expect(broken.status == 65)
@@ -149,6 +156,9 @@ struct AuditTests {
         ])
         #expect(written.status == 0, "\(written.all)")
         try folder.write("let moved = 1\n" + source, to: "A.swift")
+        #expect(
+            written.out.contains("1 finding not reported: they are in the baseline."),
+            "\(written.all)")
         let quiet = try await Rouse.run(["audit", "--strict", "--baseline", known, folder.path])
         #expect(quiet.status == 0, "\(quiet.all)")
         #expect(
@@ -164,6 +174,36 @@ struct AuditTests {
         #expect(!new.out.contains("CF026"), "\(new.all)")
         #expect(
             new.out.contains("1 finding not reported: a comment ignores them."), "\(new.all)")
+    }
+
+    @Test("a baseline holds wherever the audit runs, and for a file that is named alone")
+    func baselineElsewhere() async throws {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/app", withIntermediateDirectories: false)
+        try folder.write(
+            "name: A\ntargets:\n  App: { type: application, platform: iOS, sources: [A.swift],\n"
+                + "    info: { path: Info.plist } }\n", to: "app/project.yml")
+        try folder.write("<plist><dict></dict></plist>", to: "app/Info.plist")
+        try folder.write(
+            "func application(_ a: A, didFinishLaunchingWithOptions o: O) {\n"
+                + "  BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil) {\n"
+                + "    run($0) }\n  UserDefaults.standard.set(deviceToken, forKey: key)\n}\n",
+            to: "app/A.swift")
+        let known = folder.path + "/app/known.json"
+        func run(in place: String, _ arguments: String...) async throws -> Int32 {
+            let enter = "cd \"$1\" && shift && exec \"$@\""
+            let result = try await Rouse.run(
+                "/bin/sh",
+                ["-c", enter, "sh", folder.path + place, Rouse.path, "audit", "--strict"]
+                    + arguments)
+            return result.status
+        }
+        #expect(try await run(in: "/app", ".") == 1)
+        #expect(try await run(in: "/app", "--write-baseline", known, ".") == 0)
+        #expect(try await run(in: "/app", "--baseline", known, ".") == 0)
+        #expect(try await run(in: "", "--baseline", known, "app") == 0)
+        #expect(try await run(in: "/app", "--baseline", known, "A.swift") == 0)
     }
 
     @Test("a path that is ignored or known hides no other path of its handler")

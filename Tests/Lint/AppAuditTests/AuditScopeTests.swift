@@ -55,6 +55,13 @@ struct AuditScopeTests {
         let report = try Audit(paths: [folder.path], sends: [.background]).report()
         #expect(Set(report.findings.flatMap(\.targets)) == ["App"])
         #expect(Self.rules(report).contains("CF001") && Self.rules(report).contains("CF005"))
+        // An app with pushes need not get calls, unless it is named for them.
+        let calls = try Audit(paths: [folder.path], sends: [.voip]).report().findings
+        #expect(calls.first { $0.diagnostic.rule == "CF008" }?.diagnostic.severity == .warning)
+        let meant = try Audit(
+            paths: [folder.path], sends: [], sendsByTarget: ["App": [.voip]]
+        ).report().findings
+        #expect(meant.first { $0.diagnostic.rule == "CF008" }?.diagnostic.severity == .error)
         let named = try Audit(
             paths: [folder.path], sendsByTarget: ["Sample": [.background]]
         ).report()

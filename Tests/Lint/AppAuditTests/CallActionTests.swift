@@ -85,8 +85,9 @@ struct CallActionTests: SourceFaultSuite {
             }
             .count
         }
-        // They are one fault, and what calls cannot do never comes.
-        #expect(places("End", "SetMuted", "Answer") == 1)
+        // Besides answers and ends they are one fault, and what calls cannot do never comes.
+        #expect(places("SetMuted", "End", "Answer") == 3)
+        #expect(places("End", "SetMuted", "SetHeld") == 1)
         #expect(places("Start", "SetHeld", "PlayDTMF", "SetGroup") == 0)
         #expect(places("Start", "Answer") == 1)
     }

@@ -65,14 +65,15 @@ struct TaskRequestTests {
             ("Old.swift", "func f() { scheduler.cancel(taskRequestWithIdentifier: \"a.b\") }"),
             ("All.m", "void f(void) { [scheduler cancelAllTaskRequests]; }"),
             ("Use.swift", "import shared\nfunc f() { SKt.schedule() }"),
-            ("Use.swift", "@testable import struct Vendor.Kit"),
-            ("Use.m", "#import <Vendor/Vendor.h>"), ("Use.m", "#import \"Vendor.h\""),
+            ("Use.swift", "@testable import struct TaskVendor.Kit"),
+            ("Use.m", "#import <TaskVendor/Vendor.h>"), ("Use.m", "#import \"Vendor.h\""),
             ("Use.swift", "func f() { #schedule(\"a.b\") }"),
         ])
     func others(path: String, text: String) throws {
         let source = Self.app(Self.register("run(task)"))
         #expect(try Self.severity(source, more: [path: text]) == nil)
         #expect(try Self.severity(source, more: [path: "import UIKit"]) == .warning)
+        #expect(try Self.severity(source, more: ["Use.swift": "import Vendor"]) == .warning)
     }
 
     @Test(
@@ -219,7 +220,7 @@ struct TaskRequestTests {
         for (path, text) in [
             ("Tasks.h", "#define ASK [[BGAppRefreshTaskRequest alloc] initWithIdentifier:a]"),
             ("shared/Main.kt", "fun schedule() { BGAppRefreshTaskRequest(name) }"),
-            ("Use.swift", "import shared"), ("Use.m", "#import <Vendor/Vendor.h>"),
+            ("Use.swift", "import shared"), ("Use.m", "#import <TaskVendor/Vendor.h>"),
         ] {
             #expect(try Self.severity(source, more: [path: text]) == nil, "\(text)")
         }
@@ -292,7 +293,7 @@ struct TaskRequestTests {
         for (path, text) in [
             ("Tasks.h", "#define ADD(x) [s registerForTaskWithIdentifier:x usingQueue:nil]"),
             ("shared/Main.kt", "fun add() { registerForTaskWithIdentifier(name) }"),
-            ("Use.swift", "import shared"), ("Use.m", "#import <Vendor/Vendor.h>"),
+            ("Use.swift", "import shared"), ("Use.m", "#import <TaskVendor/Vendor.h>"),
         ] {
             #expect(try Self.severity(source, more: [path: text]) == nil, "\(text)")
         }

@@ -69,9 +69,21 @@ struct AuditFindings {
             rule: found.rule, severity: found.severity, message: found.message, fix: found.fix,
             line: found.line, column: found.column, pointer: found.pointer,
             target: finding.target, configurations: showsAll ? [] : finding.configurations,
-            // Lines move, and the finding stays the same. Few messages have a number, and an
-            // expression costs more than all else here.
-            detail: found.message.utf8.contains { (0x30...0x39).contains($0) }
-                ? found.message.replacing(/, line [0-9]+/, with: "") : found.message)
+            detail: detail(found.message))
+    }
+
+    /// What of a message stays the same where lines move, and wherever the audit runs.
+    private static func detail(_ message: String) -> String {
+        var detail = message
+        // Few messages have a number, and an expression costs more than all else here.
+        if detail.utf8.contains(where: { (0x30...0x39).contains($0) }) {
+            detail = detail.replacing(/, line [0-9]+/, with: "")
+        }
+        guard detail.contains(".plist"), detail.contains("/") else { return detail }
+        return detail.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            let slash = word.contains(".plist") ? word.lastIndex(of: "/") : nil
+            return slash.map { word[word.index(after: $0)...] } ?? word
+        }
+        .joined(separator: " ")
     }
 }

@@ -89,6 +89,10 @@ struct AuditPlan {
                 throw CommandFailure(
                     .noInput,
                     "The paths hold no Xcode project, Info.plist, entitlements or source text.")
+            case .noApp(let project):
+                throw CommandFailure(
+                    .noInput,
+                    "\(project) builds no app and no app extension. Name the project that does.")
             case .unknownTarget(let name, let known):
                 let option = audit.targets.contains(name) ? "--target" : "--sends"
                 throw Self.unknown(option, "target", name, known)

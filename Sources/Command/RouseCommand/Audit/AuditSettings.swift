@@ -78,6 +78,7 @@ struct AuditSettings {
             try OutputFile(target, "--write-baseline")
                 .finish(with: recorder.text(with: entries, of: .apps))
             console.remark("\(target) holds the findings of this run.")
+            asked.knownFindings += asked.findings.count
             for index in asked.files.indices { asked.files[index].findings = [] }
         } else if let baseline {
             for index in asked.files.indices {
@@ -98,9 +99,14 @@ struct AuditSettings {
     private static func entries(
         of file: AuditReport.File, in report: AuditReport, _ baseline: Baseline
     ) -> [Baseline.Entry] {
-        baseline.entries(
-            of: file.findings.flatMap(\.atEachPlace)
-                .map { AuditFindings.finding($0, in: report) }, at: file.path)
+        // A file that is named alone has no target, and its findings are the same.
+        let isOfProject = [.xcodeProject, .buildSettings].contains(file.kind)
+        return baseline.entries(
+            of: file.findings.flatMap(\.atEachPlace).map {
+                var finding = AuditFindings.finding($0, in: report)
+                if !isOfProject { finding.target = nil }
+                return finding
+            }, at: file.path)
     }
 
     /// Says which rules were not asked, and why.

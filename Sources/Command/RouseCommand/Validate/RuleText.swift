@@ -17,10 +17,14 @@ struct RuleText {
             let rules = Rules.table.filter { $0.family == family }
             guard !rules.isEmpty else { continue }
             console.say(console.coloured("\(family.title) (\(family.rawValue))", .strong))
-            for rule in rules { console.say("  \(columns(rule))\(rule.title)") }
+            for rule in rules { say(rule.id, rule.severity, rule.title) }
             console.say()
         }
-        console.say("\(Rules.table.count) rules. rouse validate --explain <rule> says more.")
+        console.say(console.coloured("Apps (CF), for rouse audit", .strong))
+        for rule in AppRules.table { say(rule.id, rule.severity, rule.title) }
+        console.say()
+        let count = Rules.table.count + AppRules.table.count
+        console.say("\(count) rules. rouse validate --explain <rule> says more.")
     }
 
     /// One rule, also one about apps. Fails with 64 for an id that no rule has.
@@ -51,10 +55,12 @@ struct RuleText {
         }
     }
 
-    private func columns(_ rule: Rule) -> String {
-        let id = rule.id.rawValue.padding(toWidth: 7)
-        let severity = rule.severity.rawValue.padding(toWidth: 9)
-        return id + console.coloured(severity, colour(rule.severity) ?? .strong)
+    private func say(_ id: RuleID, _ severity: Severity, _ title: String) {
+        let columns =
+            id.rawValue.padding(toWidth: 7)
+            + console.coloured(
+                severity.rawValue.padding(toWidth: 9), colour(severity) ?? .strong)
+        console.say("  \(columns)\(title)")
     }
 
     private func colour(_ severity: Severity) -> Console.Colour? {

@@ -8,7 +8,7 @@ import WakeModel
 struct RulesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
-        abstract: "List the rules that payloads, headers and logs are checked by.",
+        abstract: "List the rules that payloads, headers, logs and apps are checked by.",
         discussion: """
             `rouse validate --explain <rule>` says of one rule why it exists, what it rests on and \
             how to mend what it finds. With --schema, a JSON Schema of payloads is printed, for \
@@ -61,15 +61,29 @@ struct RuleDocument: Encodable {
     let rationale: String
     let fix: String
     let sources: [String]
-    /// Empty for a rule about pushes of every type.
+    /// Empty for a rule about pushes of every type, and for one about apps.
     let pushTypes: [String]
-    /// What the rule has to be shown: payload, headers or history.
+    /// What the rule has to be shown: payload, headers, history or app.
     let requires: String
 
-    /// All rules, by id.
-    static let all = Rules.table.map(RuleDocument.init)
+    /// All rules: those about pushes, by id, and those about apps.
+    static let all =
+        Rules.table.map { RuleDocument($0) } + AppRules.table.map { RuleDocument($0) }
 
-    /// Describes a rule.
+    /// Describes a rule about apps.
+    init(_ rule: AppRule) {
+        id = rule.id.rawValue
+        family = "Apps"
+        severity = rule.severity.rawValue
+        title = rule.title
+        rationale = rule.rationale
+        fix = rule.fix
+        sources = rule.evidence.map(\.description)
+        pushTypes = []
+        requires = "app"
+    }
+
+    /// Describes a rule about pushes.
     init(_ rule: Rule) {
         id = rule.id.rawValue
         family = rule.family.title

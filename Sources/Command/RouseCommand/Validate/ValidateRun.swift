@@ -132,7 +132,7 @@ struct ValidateRun {
         let meant = Nearest.name(to: type, among: known).map { "Did you mean \($0)? " } ?? ""
         throw CommandFailure(
             .usage,
-            "--push-type is no push type. \(meant)Use one of \(known.joined(separator: ", ")), or "
+            "--push-type: `\(type)` is no push type. \(meant)Use one of \(known.joined(separator: ", ")), or "
                 + "list a new one under push-types in .rouse-lint.yaml.")
     }
 

@@ -24,11 +24,12 @@ extension SourceReader {
         let gaps = CompletionPaths(text, body: scope, strictness, settles: ends.contains).gaps
         guard !gaps.isEmpty else { return }
         if ends.isEmpty, onlyLogs(body, nil) {
-            // Several that do nothing are one fault.
+            // Several that do nothing are one fault, but for those that each call needs.
             let isKnown = digest.entries.contains {
                 $0.observation.subject == .fault(.actionLeftOpen)
             }
-            guard !isKnown, comesUnasked(scope) else { return }
+            let isNeeded = names(["CXAnswerCallAction", "CXEndCallAction"], scope)
+            guard isNeeded || !isKnown && names(["CXSetMutedCallAction"], scope) else { return }
         }
         see(.fault(.actionLeftOpen), atFirstOf: gaps)
         // What other files look up they may end.
@@ -41,10 +42,10 @@ extension SourceReader {
         return head.parameters.contains { $0.label.hasPrefix("execute") }
     }
 
-    /// Whether the system's own screen leads to the action of a handler, whatever calls can do.
-    private func comesUnasked(_ handler: SourceScope) -> Bool {
-        let actions = ["CXAnswerCallAction", "CXEndCallAction", "CXSetMutedCallAction"]
-        return (handler.head..<handler.open).contains { word in
+    /// Whether a handler is of one of these actions. The system's own screen leads to answers, ends
+    /// and muting, whatever calls can do.
+    private func names(_ actions: [String], _ handler: SourceScope) -> Bool {
+        (handler.head..<handler.open).contains { word in
             actions.contains { text.tokens[word].isName($0) }
         }
     }

@@ -353,11 +353,13 @@ extension WrapperRequest {
                 }
         }
         guard let first = parts.first else { return [] }
+        let recipient = member("to") == nil ? "registration_ids" : "to"
         return [
             fault(
                 first, pointer: pointer,
                 fix: "Send a `message` with `token` to the present API, or remove it.",
-                "has no effect beside `to`: Firebase's former API has no parts for platforms")
+                "has no effect beside `\(recipient)`: Firebase's former API has no parts for "
+                    + "platforms")
         ]
     }
 

@@ -43,6 +43,9 @@ extension AppFacts {
         /// Whether ``sends`` is assumed because the bundle is the only app and shows no sign of
         /// pushes. Findings that depend on it are at most warnings.
         public var isOnlyAssumed = false
+        /// Those of ``sends`` of which the bundle shows no sign, and that no target was named for.
+        /// Findings that depend on them are at most warnings.
+        public var sendsWithoutSign: Set<ServerPush> = []
         /// Whether a generator that was not read, or a script of the build, may add to the bundle's
         /// files. Findings are at most warnings then.
         public var mayBeIncomplete = false

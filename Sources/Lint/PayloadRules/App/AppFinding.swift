@@ -175,11 +175,14 @@ struct AppFindings {
         found.append(finding)
     }
 
-    /// Reports a finding that depends on what the server sends to an app.
+    /// Reports a finding that depends on what the server sends to an app, or on one kind of push.
     mutating func reportSent(
-        _ app: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil, fix: String? = nil
+        _ app: AppFacts.Bundle, at place: AppPlace, _ message: String? = nil, fix: String? = nil,
+        by push: ServerPush? = nil
     ) {
-        let severity = app.isOnlyAssumed ? min(current.severity, .warning) : current.severity
+        let isAssumed =
+            app.isOnlyAssumed || push.map(app.sendsWithoutSign.contains) == true
+        let severity = isAssumed ? min(current.severity, .warning) : current.severity
         report(app, at: place, message, fix: fix, severity: severity)
     }
 

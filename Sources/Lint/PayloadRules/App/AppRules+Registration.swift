@@ -11,8 +11,8 @@ extension AppRules {
                 """,
             from: [.registering],
             fix: """
-                Call registerForRemoteNotifications() on every launch, and send the token to the \
-                server each time.
+                Register on every launch, and send the token that iOS then gives to the server \
+                each time.
                 """
         ) { facts, findings in
             for bundle in facts.bundles {

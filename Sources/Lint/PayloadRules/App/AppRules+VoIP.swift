@@ -173,7 +173,7 @@ extension AppRules {
                     findings.reportSent(
                         app, at: misspelt?.place ?? place,
                         "the server sends VoIP pushes, and UIBackgroundModes lacks `voip`",
-                        fix: "Add `voip` to UIBackgroundModes.")
+                        fix: "Add `voip` to UIBackgroundModes.", by: .voip)
                     if app.platform != .watchOS, app.lacks(.calls, \.isVoIPRegistration) {
                         findings.suspect(
                             app, at: place,
