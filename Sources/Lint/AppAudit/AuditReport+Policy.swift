@@ -38,7 +38,8 @@ extension AuditReport {
                     targets.isEmpty || finding.targets.isEmpty
                         || finding.targets.contains(where: targets.contains)
                 }
-                .map(\.diagnostic.rule))
+                .map(\.diagnostic.rule)
+            ).intersection(result.unjudged[index].rules)
         }
         return result
     }

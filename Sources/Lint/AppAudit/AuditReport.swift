@@ -65,7 +65,7 @@ public struct AuditReport: Hashable, Sendable {
             let partly = names(rules.filter(partlyJudged.contains))
             let clauses = [
                 open.isEmpty ? nil : open + " not judged",
-                partly.isEmpty ? nil : partly + (open.isEmpty ? " judged" : "") + " only in part",
+                partly.isEmpty ? nil : partly + " judged only in part",
             ]
             let verdict = clauses.compactMap(\.self).joined(separator: ", ")
             return owner + reason + (verdict.isEmpty ? "." : ": \(verdict).")

@@ -157,12 +157,12 @@ struct AuditTests {
         #expect(written.status == 0, "\(written.all)")
         try folder.write("let moved = 1\n" + source, to: "A.swift")
         #expect(
-            written.out.contains("1 finding not reported: they are in the baseline."),
+            written.out.contains("1 finding not reported: it is in the baseline."),
             "\(written.all)")
         let quiet = try await Rouse.run(["audit", "--strict", "--baseline", known, folder.path])
         #expect(quiet.status == 0, "\(quiet.all)")
         #expect(
-            quiet.out.contains("1 finding not reported: they are in the baseline."),
+            quiet.out.contains("1 finding not reported: it is in the baseline."),
             "\(quiet.all)")
         try folder.write(
             source.replacing("key)", with: "key)  // rouse:ignore CF026"), to: "B.swift")
@@ -173,7 +173,7 @@ struct AuditTests {
         #expect(new.status == 1 && new.out.contains("CF001"), "\(new.all)")
         #expect(!new.out.contains("CF026"), "\(new.all)")
         #expect(
-            new.out.contains("1 finding not reported: a comment ignores them."), "\(new.all)")
+            new.out.contains("1 finding not reported: a comment ignores it."), "\(new.all)")
     }
 
     @Test("a baseline holds wherever the audit runs, and for a file that is named alone")

@@ -43,7 +43,7 @@ struct AuditUnjudgedTests {
         #expect(silent.contains(": CF008, ") && silent.hasSuffix(" not judged."), "\(silent)")
         let voip = try #require(try sentences([.voip]).first)
         #expect(!voip.contains(": CF008, "), "\(voip)")
-        #expect(voip.hasSuffix(" not judged, CF008 only in part."), "\(voip)")
+        #expect(voip.hasSuffix(" not judged, CF008 judged only in part."), "\(voip)")
         let all = try #require(try sentences([.voip], ["CF008"]).first)
         #expect(all.hasSuffix(" not judged.") && !all.contains("CF008"), "\(all)")
         let alone = AuditReport.Unjudged(

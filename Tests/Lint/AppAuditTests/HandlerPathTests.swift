@@ -120,6 +120,8 @@ struct HandlerPathTests: SourceFaultSuite {
         for (code, isIdle) in [
             ("addToAppLogs(\"late\")", true), ("self?.sync.log(\"late\")", true),
             ("work.cancel()", false), ("await self?.finish()", false), ("isLate = true", false),
+            ("await self?.flush", false), ("throw CancellationError()", false),
+            ("store.addWorkoutLogs()", false),
         ] {
             let found = Self.faults(Self.task(inTask.replacing("DO", with: code)))
             #expect(found.contains(.idleExpiration) == isIdle, "\(code)")

@@ -208,6 +208,41 @@ struct KnownLibrariesTests {
         #expect(try rules("Libs/Charts9.framework") == ["CF002"])
         #expect(try rules("Libs/PushKit9.framework") == [])
         #expect(try rules("Core.framework", "BUILT_PRODUCTS_DIR") == [])
+        for path in [
+            "../shared/Core.framework", "build/Release/Core.xcframework", "Libs/libCore.a",
+            "Flutter/App.framework", "\"$(OUT)/Core.framework\"",
+        ] {
+            #expect(try rules(path) == [], "\(path)")
+        }
+    }
+
+    @Test("a delegate whose base class may be a library's may handle pushes there")
+    func derivedDelegates() throws {
+        func rules(_ base: String, pod: String?) throws -> [String] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: AuditScopeTests.mode,
+                source: "@main class AppDelegate: \(base) {\noverride func application(_ a: A,\n"
+                    + "didFinishLaunchingWithOptions o: O) -> Bool { true } }")
+            if let pod {
+                try folder.write("target 'App' do\n  pod '\(pod)'\nend", to: "App/Podfile")
+            }
+            return try Self.audit(folder).rules
+        }
+        #expect(try rules("Kit.BaseDelegate", pod: "Acme9") == [])
+        #expect(try rules("Kit.BaseDelegate", pod: "Alamofire") == ["CF002"])
+        #expect(try rules("Kit.BaseDelegate", pod: nil) == ["CF002"])
+    }
+
+    @Test("Firebase's sign-in by phone takes silent pushes")
+    func phoneSignIn() throws {
+        for (source, expected) in [("PhoneAuthProvider.provider()", []), ("auth()", ["CF002"])] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: AuditScopeTests.mode, source: source)
+            try folder.write("target 'App' do\n  pod 'FirebaseAuth'\nend", to: "App/Podfile")
+            #expect(try Self.audit(folder).rules == expected)
+        }
     }
 
     @Test("a package of npm is known by its name")

@@ -69,12 +69,33 @@ struct OccasionTests {
             "func f() { switch status {\ncase .authorized: R()\ndefault: break } }",
             "func f() { if #available(iOS 17, *) { g() } else { R() } }",
             "func f() { if systemVersion >= 17.0 { g() } else { R() } }",
+            "func f() { if supportsOSVersion { if n >= 10 { log() } } else { R() } }",
+            "func f() { if server.minimumOSVersion >= 12 { g() } else { R() } }",
+            "func f() { requestPushPermission().then { user in if user.isIn { R() } } }",
+            "func f() { switch s {\ncase .authorized: R()\ncase .provisional: g()\n"
+                + "default: break } }",
+            "func f() { switch kind {\ncase .app: R()\nc.get { s in switch s.status {\n"
+                + "case .authorized, .provisional, .denied: g()\ndefault: break } }\n"
+                + "default: break } }",
+            "func f() { if ok { assert(a.responds(to: #selector(A.registerForRemoteNotifications)))"
+                + " } }\nfunc g() { c.requestAuthorization(options: o) { ok, _ in } }",
         ])
     func unpermitted(text: String) throws {
         let source = text.replacing("R()", with: "a.registerForRemoteNotifications()")
         let seen = try Self.subjects(["A.swift": source])
         #expect(!seen.contains(.remoteNotificationRegistration(.permission)))
         #expect(seen.contains(where: Self.registers))
+    }
+
+    @Test(
+        "a call at the start of a text is no answer",
+        arguments: [
+            ".map { ok in if ok { R() } }", "(requestAuthorization()).map { ok in if ok { R() } }",
+            "}.then { ok in if ok { R() } }",
+        ])
+    func start(text: String) throws {
+        let source = text.replacing("R()", with: "a.registerForRemoteNotifications()")
+        #expect(try Self.subjects(["A.swift": source]).contains(where: Self.registers))
     }
 
     private static let registration =

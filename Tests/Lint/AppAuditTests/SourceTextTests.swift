@@ -53,6 +53,13 @@ struct SourceTextTests {
         return !text.places(of: "next").isEmpty
     }
 
+    @Test("many returns are looked at once")
+    func manyReturns() {
+        let text = String(repeating: "return\nlet a = 1\n", count: 20_000)
+        #expect(Self.isPart("switch a { case 1:\n\(text)case 2: x() }"))
+        #expect(SourceText(Array("func f() {\n\(text)".utf8), path: "a.swift").tokens.count > 9)
+    }
+
     @Test("in Swift nothing runs behind a `return` that a statement follows, which is no value")
     func unreachableInSwift() {
         for statement in ["let a = 1", "var a = 1", "guard a else { x() }", "for a in b {}"] {
@@ -64,6 +71,8 @@ struct SourceTextTests {
             "switch a {\ncase 1:\nreturn\nlet b = 1\ncase 2: x()\n}",
             "#if DEBUG\nreturn\n#endif\nlet b = 1", "return\n#if DEBUG\nlet b = 1\n#endif",
             "return\nif a { 1 } else { 2 }", "x.return\nlet b = 1", "guard a else {\nreturn\n}",
+            "next2()\nreturn\nfunc next2() {}", "return\nlet b = 1\nfunc h() {}",
+            "switch a {\ncase b,\n`return`\nlet c = 1 }",
         ] {
             #expect(Self.isPart(body), "\(body)")
         }

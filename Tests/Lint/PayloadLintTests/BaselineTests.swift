@@ -31,7 +31,7 @@ struct BaselineTests {
         }
         #expect(!same.result.isFailure)
         #expect(same.result.summary.knownFindings == 1)
-        #expect(same.report.contains("1 finding not reported: they are in the baseline."))
+        #expect(same.report.contains("1 finding not reported: it is in the baseline."))
         // Moved by a line, with one more.
         try folder.write(
             "\n" + Self.bad.replacing("\"badge\":0", with: "\"badge\":0,\"sound\":\"\""),
@@ -137,6 +137,6 @@ struct BaselineTests {
         let path = try folder.write(text, to: "a.yaml")
         let run = try await FinishedRun([path]) { $0.selected = try? .only("BG004") }
         #expect(!run.result.isFailure)
-        #expect(run.report.contains("1 finding not reported: a comment ignores them."))
+        #expect(run.report.contains("1 finding not reported: a comment ignores it."))
     }
 }

@@ -37,6 +37,9 @@ struct CommandFaultTests {
         let command = "curl {headers} \\\n  {body}\n  --http2 {url}\n"
         #expect(try await Self.findings(command) == ["warning G001 "])
         #expect(try await Self.findings("```sh\n\(command)```\n", "a.md") == [])
+        #expect(try await Self.findings(command, "a.zsh") == ["warning G001 "])
+        #expect(try await Self.findings("args=( \(command))\n\"${args[@]}\"\n") == [])
+        #expect(try await Self.findings(command.replacing("\n  --", with: " # why\n  --")) == [])
         #expect(try await Self.findings(command.replacing("{body}", with: "{body} \\")) == [])
         #expect(try await Self.findings(command.replacing("\n  --http2", with: " \\\n-v")) == [])
     }

@@ -43,6 +43,7 @@ struct PushValidatorTests {
                 #"{"aps":{"alert":{"body":""}},"container-identifier":"x","domain":"d"}"#,
                 "fileprovider"
             ), (#"{"aps":{"alert":"x"},"container-identifier":"x"}"#, "alert"),
+            (#"{"aps":{"alert":{"body":"x"}},"container-identifier":"x","domain":"d"}"#, "alert"),
             (#"{"callUUID":"x"}"#, "voip"), (#"{"aps":{},"callUUID":"x"}"#, "voip"),
             (#"{"aps":{}}"#, "alert"), (#"{"aps":{"category":"x"},"callUUID":"x"}"#, "alert"),
             (#"{"v":1}"#, "alert"), ("", "alert"), ("{", "alert"), ("[]", "alert"),

@@ -66,7 +66,8 @@ extension KnownLibraries {
         "new-relic", "newrelic", "onspot", "optimove", "periodic", "pilgrim", "radar", "raxel",
         "roam", "rook", "schedul", "sensing", "sentiance", "speedchecker", "spike", "split",
         "stream_video", "sync", "task", "telemat", "terra", "tracing", "tracker", "tracking",
-        "hypertrack", "tuskit", "uploader", "validic", "vital", "worker", "workmanager", "zendrive",
+        "hypertrack", "tslocation", "tuskit", "uploader", "validic", "vital", "worker",
+        "workmanager", "zendrive",
     ]
 
     /// The same of libraries that handle pushes: for messages and marketing, and those that keep

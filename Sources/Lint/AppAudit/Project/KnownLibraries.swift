@@ -307,8 +307,8 @@ enum KnownLibraries {
         Baseflow/flutter-geolocator 6eb56a65 f geolocator geolocator_apple
         capawesome-team/capacitor-firebase 8d65ad12 r @capacitor-firebase/messaging
         capawesome-team/capacitor-firebase 8d65ad12 r CapacitorFirebaseMessaging
-        capawesome-team/capacitor-firebase 8d65ad12 rst @capacitor-firebase/authentication
-        capawesome-team/capacitor-firebase 8d65ad12 rst CapacitorFirebaseAuthentication
+        capawesome-team/capacitor-firebase 8d65ad12 pst @capacitor-firebase/authentication
+        capawesome-team/capacitor-firebase 8d65ad12 pst CapacitorFirebaseAuthentication
         capawesome-team/capacitor-firebase 8d65ad12 rst @capacitor-firebase/storage
         capawesome-team/capacitor-firebase 8d65ad12 rst CapacitorFirebaseStorage
         capawesome-team/capacitor-firebase 8d65ad12 rstf @capacitor-firebase/analytics

@@ -106,13 +106,23 @@ extension XcodeProject {
                 } else if reference["isa"]?.string == "PBXReferenceProxy" {
                     list.addUnread(.project, name)
                 } else if !isOfSystem, !path.isEmpty {
-                    // What another project builds may be the app's own.
-                    let isBuilt = sourceTree == "BUILT_PRODUCTS_DIR"
                     list.addUnread(
-                        .framework, name, uses: isBuilt ? .all : uses(ofFramework: path))
+                        .framework, name,
+                        uses: Self.isOthers(path, in: sourceTree)
+                            ? uses(ofFramework: path) : .all)
                 }
             }
         }
+    }
+
+    /// Whether a framework is probably other people's: what another project or a script builds,
+    /// and a library, may be the app's own.
+    private static func isOthers(_ path: String, in sourceTree: String?) -> Bool {
+        let isMade = ["build/", "Build/", "$(", "../", "App.framework", "App.xcframework"]
+            .contains(where: path.contains)
+        return path.contains("Carthage/")
+            || sourceTree != "BUILT_PRODUCTS_DIR" && !isMade
+                && [".framework", ".xcframework"].contains(where: path.hasSuffix)
     }
 
     /// What a framework may do that is there already: that of a known library, if Carthage builds

@@ -152,25 +152,33 @@ extension SourceReader {
         }) {
             return true
         }
-        guard let check else { return condition.contains(where: isAtLeastNewSystem) }
+        guard let check else { return isForNewSystem(condition) }
         guard text.sees("(", "iOS", at: check + 1),
             let version = text[check + 3].flatMap({ Double($0.text) })
         else { return false }
         return version < 13
     }
 
-    /// Whether a name is compared with a version: `systemVersion >= 10.0`.
-    private func isAtLeastNewSystem(_ name: Int) -> Bool {
-        guard text.tokens[name].isName,
-            ["systemversion", "iosversion", "osversion"]
-                .contains(where: text.tokens[name].text.lowercased().contains)
+    private static let versions: Set = [
+        "systemversion", "systemversionnum", "systemversionnumber", "iosversion",
+        "iosversionnumber", "currentsystemversion", "osversion",
+    ]
+
+    /// Whether a condition compares the version of the system: `systemVersion >= 10.0`,
+    /// `[[UIDevice currentDevice].systemVersion floatValue] >= 10.0`.
+    private func isForNewSystem(_ condition: Range<Int>) -> Bool {
+        guard
+            let mark = condition.first(where: {
+                text.tokens[$0].isMark(">=") || text.tokens[$0].isMark(">")
+            }), condition.contains(mark - 1), condition.contains(mark + 1),
+            let version = Double(text.tokens[mark + 1].text), 8...12.9 ~= version
         else { return false }
-        return (name + 1..<name + 6).contains { mark in
-            guard text.sees(">=", at: mark) || text.sees(">", at: mark),
-                let version = text[mark + 1].flatMap({ Double($0.text) })
-            else { return false }
-            return 8...12.9 ~= version
+        let before = text.tokens[condition.lowerBound..<mark].suffix(4).filter(\.isName)
+        guard let last = before.last else { return false }
+        if ["floatValue", "doubleValue", "integerValue", "intValue"].contains(last.text) {
+            return before.contains { $0.text == "systemVersion" }
         }
+        return Self.versions.contains(last.text.lowercased())
     }
 
     /// The function around a token, or that starts there, and in no other function.

@@ -399,7 +399,9 @@ extension SourceReader {
         if idleCalls.contains(name) { return true }
         let words = nameParts(name)
         // `addToAppLogs("…")`
-        let addsToLogs = words.first == "add" && words.contains("logs")
+        let addsToLogs =
+            words.first == "add"
+            && words.drop { $0 != "to" }.contains("logs")
         if words.contains("log") || addsToLogs || words.last == "print" || words.first == "track"
             || ["assert", "precondition", "dispatchPrecondition", "uuid"]
                 .contains(where: name.hasPrefix)

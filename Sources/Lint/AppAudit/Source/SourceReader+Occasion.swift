@@ -238,7 +238,11 @@ extension SourceReader {
             return true
         }
         let answers = permissionNames(around: index)
-        if names.contains(where: answers.contains) { return true }
+        // `granted`, and no member of an answer that says more.
+        let isAsked = words.contains { word in
+            answers.contains(text.tokens[word].text) && !text.sees(".", at: word + 1)
+        }
+        if isAsked { return true }
         return words.contains { isAssignedStatus(text.tokens[$0].text, before: index) }
     }
 

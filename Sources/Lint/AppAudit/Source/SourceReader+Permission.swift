@@ -54,17 +54,22 @@ extension SourceReader {
             : !text.sees(".", at: call - 1) || text.sees("self", at: call - 2)
     }
 
-    /// Whether a switch has cases that only the permission for alerts has: `.provisional` or
-    /// `.ephemeral`, and `.authorized`.
+    /// Whether the labels of a switch are those of the permission to show alerts: `.authorized`,
+    /// `.provisional` or `.ephemeral`, and those without it.
     func hasStatusCases(_ scope: SourceScope) -> Bool {
         let body = scope.open + 1..<max(scope.open + 1, scope.close)
-        func has(_ name: String) -> Bool {
-            text.places(of: name, in: body).contains {
-                text.sees(".", at: $0 - 1)
-                    && (text.sees("case", at: $0 - 2) || text.sees(",", at: $0 - 2))
+        var names: Set<String> = []
+        for label in text.places(of: "case", in: body)
+        where text.scopeIndices[label] == text.scopeIndices[scope.open + 1] {
+            let words = (label..<scope.close).prefix(AuditLimits.headWords)
+            for word in words.prefix(while: { !text.tokens[$0].isMark(":") })
+            where text.sees(".", at: word - 1) {
+                names.insert(text.tokens[word].text)
             }
         }
-        return has("authorized") && (has("provisional") || has("ephemeral"))
+        return names.contains("authorized")
+            && !names.isDisjoint(with: ["provisional", "ephemeral"])
+            && !names.isDisjoint(with: ["denied", "notDetermined"])
     }
 
     private static let promised: Set = ["map", "done", "then", "get", "tap", "compactMap"]
@@ -72,13 +77,14 @@ extension SourceReader {
     /// Whether a call takes what a promise of the user's answer has: `ask().map { granted in`,
     /// `firstly { requestAuthorization() }.map { granted in`.
     func isRequested(before call: Int) -> Bool {
-        guard Self.promised.contains(text.tokens[call].text), text.sees(".", at: call - 1),
-            text.partners[call - 2] >= 0, text.partners[call - 2] < call
+        guard call > 2, Self.promised.contains(text.tokens[call].text), text.sees(".", at: call - 1)
         else { return false }
         let open = text.partners[call - 2]
+        guard open > 0, open < call - 2 else { return false }
         if text.sees(")", at: call - 2) { return asksForAlerts(at: open - 1) }
         return text.sees("}", at: call - 2) && text.sees("firstly", at: open - 1)
-            && (open + 1..<call - 2).contains(where: asksForAlerts(at:))
+            && (open + 1..<call - 2).prefix(AuditLimits.headWords)
+                .contains(where: asksForAlerts(at:))
     }
 
     /// Whether a call says first that its permission is for alerts: `request(for: .notifications)`.

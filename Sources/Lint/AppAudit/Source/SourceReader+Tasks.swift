@@ -180,8 +180,8 @@ extension SourceReader {
         } else if !handedOn.isEmpty {
             readHandedOn(handedOn, in: scope)
             readKeptTask(handedOn, in: scope)
-        } else if isAwaited(ends, in: scope) || isLongWork(body), !ends.isEmpty,
-            !expirationIsSet(forWhatGets: scope)
+        } else if isAwaited(ends, in: scope) || isRefresh != true && isLongWork(body),
+            !ends.isEmpty, !expirationIsSet(forWhatGets: scope)
         {
             see(.fault(.taskWithoutExpiration), inFunction: scope)
         }
@@ -285,15 +285,23 @@ extension SourceReader {
     }
 
     /// Whether a handler works on a processing task, which may take minutes, so that it can expire
-    /// though nothing is awaited.
+    /// though nothing is awaited. A call or two may be done at once.
     private func isLongWork(_ body: Range<Int>) -> Bool {
         let requests = text.tokens.filter { $0.isName && $0.text.hasSuffix("TaskRequest") }
-        return requests.contains { $0.text == "BGProcessingTaskRequest" }
-            && requests.allSatisfy { $0.text == "BGProcessingTaskRequest" }
-            && body.contains { index in
+        guard requests.contains(where: { $0.text == "BGProcessingTaskRequest" }),
+            requests.allSatisfy({ $0.text == "BGProcessingTaskRequest" }),
+            !body.contains(where: { text.tokens[$0].isName("BGAppRefreshTask") })
+        else { return false }
+        func steps(_ body: Range<Int>) -> [Int] {
+            body.filter { index in
                 isCall(index) && !text.tokens[index].text.hasPrefix("setTaskCompleted")
                     && !doesNothing(index) && !schedulesNext(index..<index + 1, depth: 0)
             }
+        }
+        let own = steps(body)
+        let inner = own.lazy.compactMap { functions[text.tokens[$0].text] }
+            .map { steps(text.content(ofBracket: $0.open)).count }
+        return own.count + inner.reduce(0, +) > 2
     }
 
     /// Whether the function that passes its task on has set the expiration handler before.
@@ -419,9 +427,12 @@ extension SourceReader {
             see(.fault(.expirationAfterStart), at: index)
         }
         guard let closure = expirationClosure(index) else { return }
-        // What a task of Swift calls is looked at by itself.
+        // What a task of Swift calls is looked at by itself, if it waits for nothing.
+        let waits = closure.contains {
+            text.tokens[$0].isName("await") || text.tokens[$0].isName("throw")
+        }
         let calls = closure.filter {
-            isCall($0) && !doesNothing($0) && !text.sees("Task", "{", at: $0)
+            isCall($0) && !doesNothing($0) && (waits || !text.sees("Task", "{", at: $0))
         }
         let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
         guard !assigns else { return }

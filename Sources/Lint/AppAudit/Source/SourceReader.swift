@@ -143,6 +143,13 @@ struct SourceReader {
     }
 
     private mutating func readFunction(_ head: SourceScope.FunctionHead, _ scope: SourceScope) {
+        if head.has("didFinishLaunchingWithOptions"), !text.isObjectiveC,
+            modifiers(before: scope.head).contains("override"),
+            let base = text.type(around: scope.head)?.inherited.first,
+            !PluginManifests.hosts.contains(base)
+        {
+            see(.derivedDelegate, at: scope.head)
+        }
         readNotificationHandler(head, scope)
         readVoIPHandler(head, scope)
         readCallAction(scope)
@@ -236,7 +243,9 @@ struct SourceReader {
         case "registerForRemoteNotifications"
         where !isCall(index) && text[index - 1]?.isName("func") != true:
             // One that is passed on with the permission is not called without.
-            let isPermitted = occasion(of: index) == .permission
+            let isPermitted =
+                !text.tokens[..<index].suffix(6).contains { $0.text.hasPrefix("selector") }
+                && occasion(of: index) == .permission
             see(.remoteNotificationRegistration(isPermitted ? .permission : .unknown), at: index)
         case "registerForRemoteNotifications"
         where isCall(index) && text[index - 1]?.isName("func") != true && !isForOldSystems(index)
@@ -340,6 +349,8 @@ struct SourceReader {
             "sessionDidFinishEventsForBackgroundURLSession": .endOfSessionEvents,
         ]
         for name in PluginManifests.pushPlugins { subjects[name] = .pushPlugin }
+        // Firebase's sign-in by phone takes a silent push of its own.
+        for name in ["PhoneAuthProvider", "FIRPhoneAuthProvider"] { subjects[name] = .pushPlugin }
         for name in PluginManifests.hosts { subjects[name] = .pluginHost }
         for mode in BackgroundMode.allCases {
             for name in mode.featureNames { subjects[name] = .feature(mode) }

@@ -87,36 +87,53 @@ struct SourceText {
     /// The tokens without what stands in a block of Swift behind a `return` without a value; `nil`
     /// if that is all of them. Only a statement that is no value shows that there is none.
     private static func reachedInSwift(_ tokens: [SwiftToken]) -> [SwiftToken]? {
-        let returns = tokens.indices.filter { index in
-            guard tokens[index].isName("return"), !tokens[index].isConditional, index > 0,
-                index + 1 < tokens.count, statements.contains(tokens[index + 1].text)
-            else { return false }
-            let (last, next) = (tokens[index - 1], tokens[index + 1])
-            return next.isName && !last.isMark(".")
-                && last.position.line < tokens[index].position.line
-                && next.position.line > tokens[index].position.line
-        }
-        guard !returns.isEmpty else { return nil }
-        let partners = partners(in: tokens)
+        guard tokens.indices.contains(where: { returnsNothing($0, tokens) }) else { return nil }
         var dead: [Range<Int>] = []
-        for index in returns where dead.last.map({ $0.upperBound <= index }) ?? true {
-            var end = index + 1
-            while end < tokens.count, !tokens[end].isMark("}") {
-                // The next case of a `switch`.
-                if tokens[end].isName("case") || tokens[end].isName("default") { break }
-                end = max(end, partners[end]) + 1
+        // What is open, with the place behind such a `return`, and the directives before it.
+        var open: [(mark: String, end: Int?, directives: Int)] = []
+        var directives = 0
+        for (index, token) in tokens.enumerated() {
+            switch token.kind {
+            case .directive: directives += 1
+            case .mark where ["(", "[", "{", "\\("].contains(token.text):
+                open.append((token.text, nil, 0))
+            case .mark where [")", "]", "}"].contains(token.text):
+                guard let last = open.popLast(), let end = last.end, token.isMark("}"),
+                    last.mark == "{", last.directives == directives
+                else { continue }
+                // What is in it is dead with it.
+                while let inner = dead.last, inner.lowerBound >= end { dead.removeLast() }
+                dead.append(end..<index)
+            case .name where !open.isEmpty:
+                // The next case of a `switch`, and a function that code above may call.
+                if ["case", "default", "func"].contains(token.text) {
+                    open[open.count - 1].end = nil
+                } else if open[open.count - 1].end == nil, returnsNothing(index, tokens) {
+                    open[open.count - 1].end = index + 1
+                    open[open.count - 1].directives = directives
+                }
+            default: continue
             }
-            guard end < tokens.count, tokens[end].isMark("}"),
-                !tokens[index..<end].contains(where: { $0.kind == .directive })
-            else { continue }
-            dead.append(index + 1..<end)
         }
         return dead.isEmpty ? nil : without(dead, tokens)
     }
 
+    /// Whether a token is a `return` on a line of its own, behind which a statement begins that is
+    /// no value.
+    private static func returnsNothing(_ index: Int, _ tokens: [SwiftToken]) -> Bool {
+        guard tokens[index].isName("return"), !tokens[index].isConditional, index > 0,
+            index + 1 < tokens.count
+        else { return false }
+        let (last, next) = (tokens[index - 1], tokens[index + 1])
+        return next.isName && statements.contains(next.text)
+            && ![".", ",", "=", "(", "["].contains(where: last.isMark)
+            && last.position.line < tokens[index].position.line
+            && next.position.line > tokens[index].position.line
+    }
+
     /// Statements of Swift that are no values.
     private static let statements: Set = [
-        "let", "var", "guard", "for", "while", "repeat", "defer", "func",
+        "let", "var", "guard", "for", "while", "repeat", "defer",
     ]
 
     /// The tokens that are in none of these ranges, which are in their order.

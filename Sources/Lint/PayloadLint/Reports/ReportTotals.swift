@@ -98,11 +98,13 @@ package struct ReportTotals: Sendable {
         }
         if summary.ignoredFindings > 0 {
             statements.append(
-                "\(findings(summary.ignoredFindings)) not reported: a comment ignores them.")
+                "\(findings(summary.ignoredFindings)) not reported: a comment ignores "
+                    + (summary.ignoredFindings == 1 ? "it." : "them."))
         }
         if summary.knownFindings > 0 {
             statements.append(
-                "\(findings(summary.knownFindings)) not reported: they are in the baseline.")
+                "\(findings(summary.knownFindings)) not reported: "
+                    + (summary.knownFindings == 1 ? "it is" : "they are") + " in the baseline.")
         }
         return statements + notJudged
     }

@@ -131,7 +131,8 @@ extension DocumentReader {
             default: break
             }
             let curl = CurlCommand(command) { Self.file($0, besideScript: name) }
-            result.faults += faults(ofQuotesIn: curl, splitting: splitting)
+            result.faults += faults(
+                ofQuotesIn: curl, splitting: splitting, isPage: !Self.isNamedShell(name))
             guard curl.isForAPNs || curl.isForAzure else {
                 guard var body = curl.body else { continue }
                 if curl.isForService, Self.isBroken(body) {

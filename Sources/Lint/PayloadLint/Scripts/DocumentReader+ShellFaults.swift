@@ -36,9 +36,14 @@ extension DocumentReader {
             && text.firstRange(of: "IFS=".utf8) == nil
     }
 
+    /// Whether a file is named as one for a shell.
+    static func isNamedShell(_ name: String) -> Bool {
+        [".sh", ".bash", ".zsh", ".command"].contains { name.lowercased().hasSuffix($0) }
+    }
+
     /// What a shell makes of a command other than was meant.
     func faults(
-        ofQuotesIn curl: CurlCommand, splitting: (Int) -> Severity?
+        ofQuotesIn curl: CurlCommand, splitting: (Int) -> Severity?, isPage: Bool
     ) -> [PushDocument.Fault] {
         guard curl.isForAPNs || curl.isForAzure || curl.isForService else { return [] }
         var faults = curl.headers.filter { $0.name == "apns-topic" && $0.runsBundleID }.map {
@@ -69,7 +74,7 @@ extension DocumentReader {
                     place: .offset(remark), pointer: ""))
         }
         // Pages lose backslashes.
-        if let gap = curl.gap, splitting(gap) == .error {
+        if let gap = curl.gap, !isPage {
             faults.append(
                 PushDocument.Fault(
                     severity: .warning,

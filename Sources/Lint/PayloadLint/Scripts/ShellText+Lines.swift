@@ -11,6 +11,16 @@ extension ShellText {
         return isLineEnd(at: end) || end > behind && bytes[end] == UInt8(ascii: "#")
     }
 
+    /// Whether a command that begins here is in a list of words, which may be in several lines:
+    /// `args=( curl -v`.
+    var isInArray: Bool {
+        let blanks = " \t\r\n".utf8
+        let before = bytes[..<index].suffix(80)
+        guard let last = before.lastIndex(where: { !blanks.contains($0) }) else { return false }
+        return bytes[last] == UInt8(ascii: "(") && last > 0
+            && bytes[last - 1] == UInt8(ascii: "=")
+    }
+
     /// Whether a line ends at an offset.
     func isLineEnd(at place: Int) -> Bool {
         guard place < bytes.count else { return false }

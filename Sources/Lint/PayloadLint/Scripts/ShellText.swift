@@ -244,6 +244,8 @@ struct ShellText {
         defer { isQuoteOpen = false }
         // The number of words before a backslash at the end of a line.
         var continued: Int?
+        let isInArray = isInArray
+        var hasRemark = false
         while index < bytes.count {
             let byte = bytes[index]
             if byte == close { break }
@@ -255,10 +257,12 @@ struct ShellText {
                 continued = command.words.count
             case UInt8(ascii: "#"):
                 index = bytes[index...].firstIndex(of: 0x0a) ?? bytes.count
+                hasRemark = true
             case 0x0a:
                 let isContinued = continued == command.words.count
                 if waiting.isEmpty, let next = rest(of: command, isContinued: isContinued) {
-                    if !isContinued { command.gap = command.gap ?? index }
+                    if !isContinued, !isInArray, !hasRemark { command.gap = command.gap ?? index }
+                    hasRemark = false
                     index = next
                     continue
                 }

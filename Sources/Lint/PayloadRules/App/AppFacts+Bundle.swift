@@ -233,6 +233,12 @@ extension AppFacts.Bundle {
         return !sources.observations.contains { isMeant($0.subject) }
     }
 
+    /// Whether the base class of the app delegate may be that of a library which was not read, and
+    /// which may do some things.
+    func mayDeriveFromLibrary(_ uses: ModuleUses) -> Bool {
+        sources?.unread.contains(uses) == true && shows { $0 == .derivedDelegate }
+    }
+
     /// The state of an entitlement.
     func entitlement(_ key: String) -> Entitlement {
         switch entitlements {

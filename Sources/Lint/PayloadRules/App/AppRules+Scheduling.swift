@@ -46,7 +46,7 @@ extension AppRules {
                 """,
             check: endedFetch),
         AppRule(
-            "CF052", .warning, "a background task is registered or asked for, and not both",
+            "CF052", .warning, "a background task is registered, asked for or permitted alone",
             why: """
                 The scheduler launches a task only for a request that was submitted, and needs a \
                 handler for it, and for each identifier that Info.plist permits.
@@ -163,13 +163,17 @@ extension AppRules {
         for app in facts.apps where app.hasBackgroundTasks {
             // A library of which only the name is known is taken to have none.
             let isPresumed = app.sources?.unread.contains(.tasks) == true
+            let isIdle =
+                !app.permittedIdentifiers.isEmpty && !app.shows(\.isOfBackgroundTasks)
             let mode =
-                app.permittedIdentifiers.isEmpty
-                ? "the mode" : "the mode and what BGTaskSchedulerPermittedIdentifiers permits"
+                isIdle
+                ? "the mode and what BGTaskSchedulerPermittedIdentifiers permits" : "the mode"
             let fix =
                 "Schedule the task, or remove \(mode)"
                 + (isPresumed ? " unless code that was not read uses it." : ".")
-            if let mode = app.mode(.fetch), app.lacks(.likelyTasks, fetching.contains) {
+            if let mode = app.mode(.fetch), app.lacks(.likelyTasks, fetching.contains),
+                !app.mayDeriveFromLibrary(.tasks)
+            {
                 findings.suspect(
                     app, at: mode.place,
                     "UIBackgroundModes has `fetch`, and no source text uses BGAppRefreshTask",

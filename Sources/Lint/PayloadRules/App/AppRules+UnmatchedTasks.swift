@@ -20,9 +20,12 @@ extension AppRules {
             guard let permitted = app.permittedIdentifiers.first,
                 app.lacks(.likelyTasks, \.isOfBackgroundTasks)
             else { continue }
+            let task =
+                AppProperty.namesBuildSetting(permitted.value)
+                ? "a background task" : "`\(permitted.value)`"
             findings.report(
                 app, at: permitted.place,
-                "`\(permitted.value)` is permitted, and the app has no background tasks",
+                "\(task) is permitted, and the app has no background tasks",
                 fix: "Remove BGTaskSchedulerPermittedIdentifiers, or register and submit the task.")
         }
     }
@@ -143,7 +146,7 @@ extension AppRules {
 
 extension SourceObservation.Subject {
     /// Whether it shows that there are background tasks.
-    fileprivate var isOfBackgroundTasks: Bool {
+    var isOfBackgroundTasks: Bool {
         switch self {
         case .registeredTask, .requestedTask, .unsubmittedRequest, .taskHandler, .castTask,
             .backgroundWork, .sceneTask:

@@ -142,7 +142,8 @@ extension AppRules {
                 // An app that makes calls without pushes needs the mode for CallKit.
                 let isPushedTo = facts.sends(.voip, to: app)
                 // A library of which only the name is known is taken to make no calls.
-                guard app.platform != .watchOS, app.lacks(.likelyCalls, \.isVoIPRegistration)
+                guard app.platform != .watchOS, app.lacks(.likelyCalls, \.isVoIPRegistration),
+                    !app.mayDeriveFromLibrary(.calls)
                 else { continue }
                 let registry = app.observations.first {
                     $0.subject == .pushRegistry && !$0.isUncalled && app.builds($0)

@@ -78,6 +78,9 @@ public struct SourceObservation: Hashable, Sendable {
         case silentPushCheck
         /// A library that registers for pushes at launch, and handles them.
         case pushPlugin
+        /// An app delegate whose base class is neither the system's nor that of a known framework,
+        /// so that the base class may do anything.
+        case derivedDelegate
         /// The app of SwiftUI, whose delegate is the one that an adaptor names.
         case appOfScenes
         /// An import of a module that is none of the system's, in a file with such a handler.

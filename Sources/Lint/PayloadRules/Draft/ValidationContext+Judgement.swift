@@ -55,7 +55,7 @@ extension ValidationContext {
             return .mdm
         }
         if rootMember("container-identifier") != nil,
-            aps == nil || rootMember("domain") != nil
+            aps == nil || rootMember("domain") != nil && !saysSomething(document)
         {
             return .fileprovider
         }
@@ -67,6 +67,17 @@ extension ValidationContext {
         // An empty `aps` shows nothing, and call servers send one.
         let hasNoAPS = aps == nil || apsObject.map { document.childCount(of: $0) == 0 } == true
         return hasNoAPS && callID != nil ? .voip : nil
+    }
+
+    /// Whether `aps` has more to show than an alert without a text.
+    private func saysSomething(_ document: JSONDocument) -> Bool {
+        guard apsKeys.intersection(Self.visibleKeys) == APSKeySet(.alert),
+            let alert = member(.alert)
+        else { return hasVisibleKeys }
+        let texts =
+            document.kind(alert.value) == .object
+            ? document.members(of: alert.value).map(\.value) : [alert.value]
+        return !texts.allSatisfy { document.kind($0) == .string && document.text($0).isEmpty }
     }
 
     /// Whether `aps` has keys of a Live Activity. Beside what shows or wakes, those that others
