@@ -349,8 +349,7 @@ struct SourceReader {
             "sessionDidFinishEventsForBackgroundURLSession": .endOfSessionEvents,
         ]
         for name in PluginManifests.pushPlugins { subjects[name] = .pushPlugin }
-        // Firebase's sign-in by phone takes a silent push of its own.
-        for name in ["PhoneAuthProvider", "FIRPhoneAuthProvider"] { subjects[name] = .pushPlugin }
+        for name in ["PhoneAuthProvider", "FIRPhoneAuthProvider"] { subjects[name] = .phoneSignIn }
         for name in PluginManifests.hosts { subjects[name] = .pluginHost }
         for mode in BackgroundMode.allCases {
             for name in mode.featureNames { subjects[name] = .feature(mode) }

@@ -25,7 +25,7 @@ extension AppRules {
                 // A library of which only the name is known is taken to handle none.
                 guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
                     app.lacks(.likelyHandlers, \.isHandler) || hasOldHandlerOnly(app),
-                    !syncsWithCloud(app), !app.shows({ $0 == .pushPlugin }),
+                    !syncsWithCloud(app), !app.shows({ $0 == .pushPlugin || $0 == .phoneSignIn }),
                     !app.mayDeriveFromLibrary(.pushes)
                 else { continue }
                 findings.suspect(
