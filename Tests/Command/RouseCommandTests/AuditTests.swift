@@ -182,13 +182,14 @@ struct AuditTests {
         try FileManager.default.createDirectory(
             atPath: folder.path + "/app", withIntermediateDirectories: false)
         try folder.write(
-            "name: A\ntargets:\n  App: { type: application, platform: iOS, sources: [A.swift],\n"
+            "name: A\ntargets:\n"
+                + "  App: { type: application, platform: iOS, sources: [A.swift],\n"
                 + "    info: { path: Info.plist } }\n", to: "app/project.yml")
         try folder.write("<plist><dict></dict></plist>", to: "app/Info.plist")
         try folder.write(
             "func application(_ a: A, didFinishLaunchingWithOptions o: O) {\n"
-                + "  BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a.b\", using: nil) {\n"
-                + "    run($0) }\n  UserDefaults.standard.set(deviceToken, forKey: key)\n}\n",
+                + "  BGTaskScheduler.shared.register("
+                + "forTaskWithIdentifier: \"a.b\", using: nil) {\n    run($0) }\n  UserDefaults.standard.set(deviceToken, forKey: key)\n}\n",
             to: "app/A.swift")
         let known = folder.path + "/app/known.json"
         func run(in place: String, _ arguments: String...) async throws -> Int32 {

@@ -13,7 +13,7 @@ struct KnownLibrariesTests {
     private static let fetch = "INFOPLIST_KEY_UIBackgroundModes = \"fetch\";"
 
     /// The rules about modes that find something, and the reasons of what was not judged.
-    private static func audit(_ folder: TestFolder) throws -> (rules: [String], left: [String]) {
+    static func audit(_ folder: TestFolder) throws -> (rules: [String], left: [String]) {
         let report = try Audit(paths: [folder.path]).report()
         let rules = AuditScopeTests.rules(report).filter { ["CF002", "CF019"].contains($0) }
         return (rules, report.unjudged.map(\.reason))
@@ -190,83 +190,6 @@ struct KnownLibrariesTests {
         #expect(try left(path, "github \"someone/CryptoSwift\"") == unread)
         #expect(try left(path, "github \"someone/Other\"\n" + own) == [])
         #expect(try left("Libs/CryptoSwift.framework", own) == unread)
-    }
-
-    @Test("a framework that is there already is presumed by its name, and none that is built")
-    func frameworks() throws {
-        func rules(_ path: String, _ place: String = "\"<group>\"") throws -> [String] {
-            let folder = try TestFolder()
-            try AuditScopeTests.write(
-                folder, "App", settings: AuditScopeTests.mode,
-                objects: """
-                    X = { isa = PBXFileReference; path = \(path); sourceTree = \(place); };
-                    BX = { isa = PBXBuildFile; fileRef = X; };
-                    FX = { isa = PBXFrameworksBuildPhase; files = ( BX ); };
-                    """, target: "buildPhases = ( S, FX );")
-            return try Self.audit(folder).rules
-        }
-        #expect(try rules("Libs/Charts9.framework") == ["CF002"])
-        #expect(try rules("Libs/PushKit9.framework") == [])
-        #expect(try rules("Core.framework", "BUILT_PRODUCTS_DIR") == [])
-        for path in [
-            "../shared/Core.framework", "build/Release/Core.xcframework", "Libs/libCore.a",
-            "Flutter/App.framework", "\"$(OUT)/Core.framework\"",
-        ] {
-            #expect(try rules(path) == [], "\(path)")
-        }
-    }
-
-    @Test("a delegate whose base class may be a library's may handle pushes there")
-    func derivedDelegates() throws {
-        func rules(_ base: String, pod: String?) throws -> [String] {
-            let folder = try TestFolder()
-            try AuditScopeTests.write(
-                folder, "App", settings: AuditScopeTests.mode,
-                source: "@main class AppDelegate: \(base) {\noverride func application(_ a: A,\n"
-                    + "didFinishLaunchingWithOptions o: O) -> Bool { true } }")
-            if let pod {
-                try folder.write("target 'App' do\n  pod '\(pod)'\nend", to: "App/Podfile")
-            }
-            return try Self.audit(folder).rules
-        }
-        #expect(try rules("Kit.BaseDelegate", pod: "Acme9") == [])
-        #expect(try rules("Kit.BaseDelegate", pod: "Alamofire") == ["CF002"])
-        #expect(try rules("Kit.BaseDelegate", pod: nil) == ["CF002"])
-    }
-
-    @Test("Firebase's sign-in by phone takes silent pushes")
-    func phoneSignIn() throws {
-        for (source, expected) in [("PhoneAuthProvider.provider()", []), ("auth()", ["CF002"])] {
-            let folder = try TestFolder()
-            try AuditScopeTests.write(
-                folder, "App", settings: AuditScopeTests.mode, source: source)
-            try folder.write("target 'App' do\n  pod 'FirebaseAuth'\nend", to: "App/Podfile")
-            #expect(try Self.audit(folder).rules == expected)
-        }
-    }
-
-    @Test("a package of npm is known by its name")
-    func packagesOfNPM() throws {
-        func audit(_ name: String) throws -> (rules: [String], left: [String]) {
-            let folder = try TestFolder()
-            try AuditScopeTests.write(
-                folder, "App", settings: AuditScopeTests.mode,
-                objects: """
-                    L = { isa = XCLocalSwiftPackageReference; relativePath = "CapApp-SPM"; };
-                    D = { isa = XCSwiftPackageProductDependency; productName = "CapApp-SPM";
-                      package = L; };
-                    """, target: "packageProductDependencies = ( D );")
-            try folder.write(
-                "let package = Package(name: \"CapApp-SPM\", dependencies: [\n"
-                    + ".package(name: \"M\", path: \"../../node_modules/\(name)\")])",
-                to: "App/CapApp-SPM/Package.swift")
-            return try Self.audit(folder)
-        }
-        let own = try audit("@capacitor/push-notifications")
-        #expect(own.rules == ["CF002"])
-        #expect(own.left == ["1 package (@capacitor/push-notifications) was not read"])
-        #expect(try audit("@capacitor/app").rules == ["CF002"])
-        #expect(try audit("@other/push-notifications").rules == [])
     }
 
     @Test("the plugins of Flutter are pods, and its registrant only names them")

@@ -42,7 +42,8 @@ struct OccasionTests {
         "a registration waits for the permission by promises, references and cases too",
         arguments: [
             "func f() { firstly { requestAuthorization() }.map { ok in if ok { R() } } }\n"
-                + "func requestAuthorization() -> G { c.requestAuthorization(options: o) { _, _ in } }",
+                + "func requestAuthorization() -> G {\n"
+                + "c.requestAuthorization(options: o) { _, _ in } }",
             "func f() { c.requestAuthorization(options: o) { granted, _ in\n"
                 + "if granted { later(a.registerForRemoteNotifications) } } }",
             "class P { func g() { self.registerForRemoteNotifications() }\n"
@@ -52,8 +53,9 @@ struct OccasionTests {
                 + "case .authorized, .provisional: R()\ndefault: break } } }",
             "func f() { if #available(iOS 10, *) { c.requestAuthorization(options: o) { ok, _ in\n"
                 + "if ok { R() } } } else { R() } }",
-            "func f() { if systemVersionNum >= 10.0 { c.requestAuthorization(options: o) { ok, _ in\n"
-                + "if ok { R() } } } else if systemVersionNum >= 8.0 { R() } }",
+            "func f() { if systemVersionNum >= 10.0 {\n"
+                + "c.requestAuthorization(options: o) { ok, _ in\nif ok { R() } }\n"
+                + "} else if systemVersionNum >= 8.0 { R() } }",
         ])
     func permitted(text: String) throws {
         let source = text.replacing("R()", with: "a.registerForRemoteNotifications()")

@@ -137,25 +137,6 @@ struct WrapperTests {
         #expect(run.result.summary.pushes == 0)
     }
 
-    @Test(
-        "a request with a recipient is one whatever push type is given, but for calls",
-        arguments: [
-            (#"{"to":"t","notification":{"title":"T","body":"B"}}"#, PushType.alert, true),
-            (#"{"to":"t","notification":{"title":"T","body":"B"}}"#, .voip, false),
-            (#"{"notification":{"title":"T","body":"B"}}"#, .alert, false),
-            (#"{"to":"Ann","k":{"v":1}}"#, .alert, false),
-        ])
-    func recipient(text: String, type: PushType, isUnwrapped: Bool) {
-        var assumptions = PushAssumptions()
-        assumptions.pushType = type.rawValue
-        let document = DocumentReader(assumptions: assumptions, forcedKind: nil)
-            .read(Array(text.utf8), name: "a.json")
-        #expect(
-            document.items.allSatisfy {
-                String(decoding: $0.draft.payload, as: UTF8.self).contains("aps")
-            } == isUnwrapped)
-    }
-
     @Test("what is addressed and looks like a push without `aps` is judged")
     func addressedCall() async throws {
         #expect(

@@ -132,8 +132,9 @@ struct ValidateRun {
         let meant = Nearest.name(to: type, among: known).map { "Did you mean \($0)? " } ?? ""
         throw CommandFailure(
             .usage,
-            "--push-type: `\(type)` is no push type. \(meant)Use one of \(known.joined(separator: ", ")), or "
-                + "list a new one under push-types in .rouse-lint.yaml.")
+            "--push-type: `\(type)` is no push type. \(meant)Use one of "
+                + "\(known.joined(separator: ", ")), or list a new one under push-types in "
+                + ".rouse-lint.yaml.")
     }
 
     private static func selection(

@@ -239,11 +239,9 @@ extension SourceReader {
         }
         let answers = permissionNames(around: index)
         // `granted`, and no member of an answer that says more.
-        let isAsked = words.contains { word in
-            answers.contains(text.tokens[word].text) && !text.sees(".", at: word + 1)
-        }
-        if isAsked { return true }
-        return words.contains { isAssignedStatus(text.tokens[$0].text, before: index) }
+        let bare = words.filter { !text.sees(".", at: $0 + 1) }
+        return bare.contains { answers.contains(text.tokens[$0].text) }
+            || words.contains { isAssignedStatus(text.tokens[$0].text, before: index) }
     }
 
     /// The names of the result of `requestAuthorization` around a token: the first parameter of its
@@ -308,8 +306,8 @@ extension SourceReader {
             let call = (0..<scope.open).suffix(AuditLimits.headWords).last {
                 text.tokens[$0].isName(callee)
             }
-            if call.map(asksForAlerts(at:)) == true || answersForAlerts(callee) { return true }
-            if let call, isRequested(before: call) { return true }
+            let isAsked = call.map { asksForAlerts(at: $0) || isRequested(before: $0) } == true
+            if isAsked || answersForAlerts(callee) { return true }
         }
         guard text.sees("=", at: scope.open - 1) else { return false }
         let line = text.tokens[scope.open].position.line

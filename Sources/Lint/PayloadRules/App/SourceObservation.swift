@@ -78,8 +78,8 @@ public struct SourceObservation: Hashable, Sendable {
         case silentPushCheck
         /// A library that registers for pushes at launch, and handles them.
         case pushPlugin
-        /// Firebase's sign-in by phone, which takes a silent push of its own (Firebase, Authenticate
-        /// with Firebase on Apple platforms using a phone number).
+        /// Firebase's sign-in by phone, which takes a silent push of its own (Firebase,
+        /// Authenticate with Firebase on Apple platforms using a phone number).
         case phoneSignIn
         /// An app delegate whose base class is neither the system's nor that of a known framework,
         /// so that the base class may do anything.
