@@ -189,7 +189,8 @@ struct AuditTests {
         try folder.write(
             "func application(_ a: A, didFinishLaunchingWithOptions o: O) {\n"
                 + "  BGTaskScheduler.shared.register("
-                + "forTaskWithIdentifier: \"a.b\", using: nil) {\n    run($0) }\n  UserDefaults.standard.set(deviceToken, forKey: key)\n}\n",
+                + "forTaskWithIdentifier: \"a.b\", using: nil) { run($0) }\n"
+                + "  UserDefaults.standard.set(deviceToken, forKey: key)\n}\n",
             to: "app/A.swift")
         let known = folder.path + "/app/known.json"
         func run(in place: String, _ arguments: String...) async throws -> Int32 {
