@@ -61,7 +61,7 @@ struct BaselineTests {
         #expect(!run.result.isFailure)
         #expect(run.result.summary.knownFindings == 1)
         #expect(run.result.summary.excludedFiles == 1)
-        #expect(run.report.contains("1 file passed over: the settings exclude them."))
+        #expect(run.report.contains("1 file passed over: the settings exclude it."))
         try folder.write("select: [BX]\n", to: ".rouse-lint.yaml")
         await #expect(throws: LintProblem.self) {
             try await FinishedRun([folder.path]) { $0.settings = .nearest }

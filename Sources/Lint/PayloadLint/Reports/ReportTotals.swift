@@ -94,7 +94,8 @@ package struct ReportTotals: Sendable {
         }
         if summary.excludedFiles > 0 {
             statements.append(
-                "\(files(summary.excludedFiles)) passed over: the settings exclude them.")
+                "\(files(summary.excludedFiles)) passed over: the settings exclude "
+                    + (summary.excludedFiles == 1 ? "it." : "them."))
         }
         if summary.ignoredFindings > 0 {
             statements.append(
