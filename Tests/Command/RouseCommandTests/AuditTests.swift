@@ -208,6 +208,41 @@ struct AuditTests {
         #expect(try await run(in: "/app", "--baseline", known, "A.swift") == 0)
     }
 
+    @Test("a baseline of one target hides nothing of another that has the same file")
+    func baselineOfTargets() async throws {
+        let folder = try TestFolder()
+        func write(_ permitted: [String: String]) throws {
+            try folder.write(
+                "name: A\ntargets:\n"
+                    + permitted.keys.sorted().map { name in
+                        "  \(name): { type: application, platform: iOS, sources: [S.swift],\n"
+                            + "    info: { path: \(name).plist } }\n"
+                    }
+                    .joined(), to: "project.yml")
+            for (name, text) in permitted {
+                try folder.write(
+                    "<plist><dict><key>BGTaskSchedulerPermittedIdentifiers</key><array>"
+                        + "<string>\(text)</string></array></dict></plist>", to: "\(name).plist")
+            }
+        }
+        try folder.write(
+            "func application(_ a: A, didFinishLaunchingWithOptions o: O) {\n"
+                + "BGTaskScheduler.shared.register("
+                + "forTaskWithIdentifier: \"a.b\", using: nil) { run($0) }\n}\n", to: "S.swift")
+        let known = folder.path + "/known.json"
+        let arguments = ["audit", "--select", "CF020", "--baseline", known, folder.path]
+        try write(["One": "a.c", "Two": "a.b"])
+        let first = try await Rouse.run(
+            ["audit", "--select", "CF020", "--write-baseline", known, folder.path])
+        #expect(first.status == 0, "\(first.all)")
+        #expect(try await Rouse.run(arguments).status == 0)
+        try write(["One": "a.b", "Two": "a.c"])
+        let other = try await Rouse.run(arguments)
+        #expect(other.status == 1 && other.out.contains("CF020"), "\(other.all)")
+        try write(["One": "a.c", "Two": "a.c"])
+        #expect(try await Rouse.run(arguments).status == 1)
+    }
+
     @Test("a path that is ignored or known hides no other path of its handler")
     func pathsOfAHandler() async throws {
         let folder = try TestFolder()

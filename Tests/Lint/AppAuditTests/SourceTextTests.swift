@@ -66,13 +66,14 @@ struct SourceTextTests {
             #expect(!Self.isPart("first()\nreturn\n\(statement)"), "\(statement)")
         }
         #expect(!Self.isPart("return\nlet a = 1\nif a { return\nlet b = 2 }"))
+        #expect(!Self.isPart("return\nlet a = NotificationCenter.default\nif case .b = a {}"))
         for body in [
             "if a {\nreturn\nlet b = 1\n}", "run {\nreturn\nlet b = 1\n}",
             "switch a {\ncase 1:\nreturn\nlet b = 1\ncase 2: x()\n}",
             "#if DEBUG\nreturn\n#endif\nlet b = 1", "return\n#if DEBUG\nlet b = 1\n#endif",
             "return\nif a { 1 } else { 2 }", "x.return\nlet b = 1", "guard a else {\nreturn\n}",
             "next2()\nreturn\nfunc next2() {}", "return\nlet b = 1\nfunc h() {}",
-            "switch a {\ncase b,\n`return`\nlet c = 1 }",
+            "switch a {\ncase b,\n`return`\nlet c = 1 }", "log { x(\nreturn\nlet c = d }",
         ] {
             #expect(Self.isPart(body), "\(body)")
         }

@@ -48,6 +48,8 @@ struct VendoredLibraryTests {
         #expect(try rules("Kit.BaseDelegate", pod: "Acme9") == [])
         #expect(try rules("Kit.BaseDelegate", pod: "Alamofire") == ["CF002"])
         #expect(try rules("Kit.BaseDelegate", pod: nil) == ["CF002"])
+        let own = "Base {}\nclass Base: UIResponder, UIApplicationDelegate {}\nclass C: Base"
+        #expect(try rules(own, pod: "Acme9") == ["CF002"])
     }
 
     @Test("Firebase's sign-in by phone takes silent pushes")

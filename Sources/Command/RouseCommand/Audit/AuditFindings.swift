@@ -69,21 +69,25 @@ struct AuditFindings {
             rule: found.rule, severity: found.severity, message: found.message, fix: found.fix,
             line: found.line, column: found.column, pointer: found.pointer,
             target: finding.target, configurations: showsAll ? [] : finding.configurations,
-            detail: detail(found.message))
+            detail: detail(found.message, in: report))
     }
 
-    /// What of a message stays the same where lines move, and wherever the audit runs.
-    private static func detail(_ message: String) -> String {
+    /// What of a message stays the same where lines move, and wherever the audit runs: a path in
+    /// it is that of a file of the report.
+    private static func detail(_ message: String, in report: AuditReport) -> String {
         var detail = message
+        if detail.contains("/") {
+            let paths = report.files.lazy.map(\.path).filter { path in
+                path.contains("/") && detail.contains(path)
+            }
+            if let path = paths.max(by: { $0.utf8.count < $1.utf8.count }),
+                let slash = path.lastIndex(of: "/")
+            {
+                detail = detail.replacing(path, with: path[path.index(after: slash)...])
+            }
+        }
         // Few messages have a number, and an expression costs more than all else here.
-        if detail.utf8.contains(where: { (0x30...0x39).contains($0) }) {
-            detail = detail.replacing(/, line [0-9]+/, with: "")
-        }
-        guard detail.contains(".plist"), detail.contains("/") else { return detail }
-        return detail.split(separator: " ", omittingEmptySubsequences: false).map { word in
-            let slash = word.contains(".plist") ? word.lastIndex(of: "/") : nil
-            return slash.map { word[word.index(after: $0)...] } ?? word
-        }
-        .joined(separator: " ")
+        return detail.utf8.contains { (0x30...0x39).contains($0) }
+            ? detail.replacing(/, line [0-9]+/, with: "") : detail
     }
 }

@@ -74,7 +74,9 @@ struct AuditSettings {
         var asked = report.applying(policy)
         if let target {
             let recorder = Baseline(at: target)
-            let entries = asked.files.flatMap { Self.entries(of: $0, in: asked, recorder) }
+            let entries = asked.files.flatMap { file in
+                Self.entries(of: file, in: asked, recorder).flatMap(\.all)
+            }
             try OutputFile(target, "--write-baseline")
                 .finish(with: recorder.text(with: entries, of: .apps))
             console.remark("\(target) holds the findings of this run.")
@@ -86,7 +88,7 @@ struct AuditSettings {
                 var entries = Self.entries(of: file, in: asked, baseline)[...]
                 asked.files[index].findings = file.findings.compactMap { finding in
                     let left = finding.limited { _ in
-                        entries.popFirst().map(baseline.knows) != true
+                        entries.popFirst()?.asked.allSatisfy(baseline.knows) != true
                     }
                     if left == nil { asked.knownFindings += 1 }
                     return left
@@ -96,17 +98,31 @@ struct AuditSettings {
         return asked
     }
 
+    /// The entries of a finding at one of its places: one for each target, and one for a file that
+    /// is named alone, which has none.
+    private struct Entries {
+        let all: [Baseline.Entry]
+        /// Those that have to be known.
+        let asked: [Baseline.Entry]
+    }
+
     private static func entries(
         of file: AuditReport.File, in report: AuditReport, _ baseline: Baseline
-    ) -> [Baseline.Entry] {
-        // A file that is named alone has no target, and its findings are the same.
-        let isOfProject = [.xcodeProject, .buildSettings].contains(file.kind)
-        return baseline.entries(
-            of: file.findings.flatMap(\.atEachPlace).map {
-                var finding = AuditFindings.finding($0, in: report)
-                if !isOfProject { finding.target = nil }
-                return finding
-            }, at: file.path)
+    ) -> [Entries] {
+        let places = file.findings.flatMap(\.atEachPlace)
+        let variants = places.map { finding in
+            (finding.targets.map { Optional($0) } + [nil]).map { target in
+                var one = AuditFindings.finding(finding, in: report)
+                one.target = target
+                return one
+            }
+        }
+        var rest = baseline.entries(of: variants.flatMap(\.self), at: file.path)[...]
+        return variants.map { variant in
+            let all = Array(rest.prefix(variant.count))
+            rest = rest.dropFirst(variant.count)
+            return Entries(all: all, asked: all.count > 1 ? all.dropLast() : all)
+        }
     }
 
     /// Says which rules were not asked, and why.

@@ -52,6 +52,7 @@ extension SourceReader {
         return text.isObjectiveC
             ? text.sees("[", "self", at: call - 2)
             : !text.sees(".", at: call - 1) || text.sees("self", at: call - 2)
+                || text.sees("self", "?", at: call - 3)
     }
 
     /// Whether the labels of a switch are those of the permission to show alerts: `.authorized`,

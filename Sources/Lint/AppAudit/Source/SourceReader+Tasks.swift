@@ -292,14 +292,17 @@ extension SourceReader {
             requests.allSatisfy({ $0.text == "BGProcessingTaskRequest" }),
             !body.contains(where: { text.tokens[$0].isName("BGAppRefreshTask") })
         else { return false }
+        // The first calls that do something, up to three.
         func steps(_ body: Range<Int>) -> [Int] {
-            body.filter { index in
+            let words = body.prefix(AuditLimits.headWords).lazy.filter { index in
                 isCall(index) && !text.tokens[index].text.hasPrefix("setTaskCompleted")
                     && !doesNothing(index) && !schedulesNext(index..<index + 1, depth: 0)
             }
+            return Array(words.prefix(3))
         }
         let own = steps(body)
-        let inner = own.lazy.compactMap { functions[text.tokens[$0].text] }
+        if own.count > 2 { return true }
+        let inner = own.compactMap { functions[text.tokens[$0].text] }
             .map { steps(text.content(ofBracket: $0.open)).count }
         return own.count + inner.reduce(0, +) > 2
     }

@@ -98,15 +98,21 @@ struct SourceText {
             case .mark where ["(", "[", "{", "\\("].contains(token.text):
                 open.append((token.text, nil, 0))
             case .mark where [")", "]", "}"].contains(token.text):
-                guard let last = open.popLast(), let end = last.end, token.isMark("}"),
-                    last.mark == "{", last.directives == directives
-                else { continue }
+                guard let last = open.popLast() else { continue }
+                guard closing(last.mark) == token.text else {
+                    // What is open is not known.
+                    for place in open.indices { open[place].end = nil }
+                    continue
+                }
+                guard let end = last.end, last.mark == "{", last.directives == directives else {
+                    continue
+                }
                 // What is in it is dead with it.
                 while let inner = dead.last, inner.lowerBound >= end { dead.removeLast() }
                 dead.append(end..<index)
             case .name where !open.isEmpty:
-                // The next case of a `switch`, and a function that code above may call.
-                if ["case", "default", "func"].contains(token.text) {
+                // A function that code above may call.
+                if token.text == "func" || isLabel(index, tokens) {
                     open[open.count - 1].end = nil
                 } else if open[open.count - 1].end == nil, returnsNothing(index, tokens) {
                     open[open.count - 1].end = index + 1
@@ -116,6 +122,20 @@ struct SourceText {
             }
         }
         return dead.isEmpty ? nil : without(dead, tokens)
+    }
+
+    /// Whether a token begins a case of a `switch`.
+    private static func isLabel(_ index: Int, _ tokens: [SwiftToken]) -> Bool {
+        let isNext = index + 1 < tokens.count && tokens[index + 1].isMark(":")
+        switch tokens[index].text {
+        case "default": return isNext
+        case "case":
+            let last = index > 0 ? tokens[index - 1] : nil
+            return last.map {
+                !$0.isMark(",") && !["if", "guard", "for", "while"].contains($0.text)
+            } ?? true
+        default: return false
+        }
     }
 
     /// Whether a token is a `return` on a line of its own, behind which a statement begins that is

@@ -12,13 +12,16 @@ extension ShellText {
     }
 
     /// Whether a command that begins here is in a list of words, which may be in several lines:
-    /// `args=( curl -v`.
+    /// `args=( curl -v`, `args=(sudo curl -v`.
     var isInArray: Bool {
-        let blanks = " \t\r\n".utf8
-        let before = bytes[..<index].suffix(80)
-        guard let last = before.lastIndex(where: { !blanks.contains($0) }) else { return false }
-        return bytes[last] == UInt8(ascii: "(") && last > 0
-            && bytes[last - 1] == UInt8(ascii: "=")
+        var depth = 0
+        for place in bytes[..<index].indices.suffix(400).reversed() {
+            if bytes[place] == UInt8(ascii: ")") { depth += 1 }
+            guard bytes[place] == UInt8(ascii: "(") else { continue }
+            if depth == 0 { return place > 0 && bytes[place - 1] == UInt8(ascii: "=") }
+            depth -= 1
+        }
+        return false
     }
 
     /// Whether a line ends at an offset.

@@ -236,7 +236,9 @@ extension AppFacts.Bundle {
     /// Whether the base class of the app delegate may be that of a library which was not read, and
     /// which may do some things.
     func mayDeriveFromLibrary(_ uses: ModuleUses) -> Bool {
+        // A base class of the app's own was read.
         sources?.unread.contains(uses) == true && shows { $0 == .derivedDelegate }
+            && !shows { $0 == .plainDelegate }
     }
 
     /// The state of an entitlement.

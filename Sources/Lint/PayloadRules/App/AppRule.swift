@@ -22,7 +22,7 @@ public struct AppRule: Sendable, Identifiable {
     /// modules that were not read may do that.
     public var uses: ModuleUses {
         switch id.rawValue {
-        case "CF002": .likelyHandlers
+        case "CF002": [.pushes, .likelyHandlers]
         case "CF054": .likelyPushes
         case "CF008": [.calls, .likelyCalls]
         case "CF009", "CF011", "CF014": .calls
