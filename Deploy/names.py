@@ -149,7 +149,7 @@ class Names(unittest.TestCase):
 
     def test_the_number_of_rules(self):
         listed = subprocess.run([ROUSE, "rules"], capture_output=True, text=True, check=True).stdout
-        count = re.search(r"(\d+) rules\.", listed)[1]
+        count = re.search(r"(\d+) rules about pushes", listed)[1]
         text = (ROOT / "README.md").read_text(encoding="utf-8")
         self.assertEqual(re.findall(r"(\d+) rules, each", text), [count])
 

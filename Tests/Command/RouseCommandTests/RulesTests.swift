@@ -22,9 +22,11 @@ struct RulesTests {
                 #expect((rule[key] as? String)?.isEmpty == false, "\(id) \(key)")
             }
         }
+        let apps = rules.count { $0["requires"] as? String == "app" }
+        let counts = "\(rules.count - apps) rules about pushes, \(apps) about apps."
+        #expect(apps > 50)
         #expect(
-            text.out.hasSuffix("\(rules.count) rules. rouse validate --explain <rule> says more.\n")
-        )
+            text.out.hasSuffix("\(counts) rouse validate --explain <rule> says more.\n"))
     }
 
     @Test("the schemas are JSON Schemas", arguments: ["background", "voip"])

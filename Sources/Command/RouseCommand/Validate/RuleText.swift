@@ -23,8 +23,9 @@ struct RuleText {
         console.say(console.coloured("Apps (CF), for rouse audit", .strong))
         for rule in AppRules.table { say(rule.id, rule.severity, rule.title) }
         console.say()
-        let count = Rules.table.count + AppRules.table.count
-        console.say("\(count) rules. rouse validate --explain <rule> says more.")
+        console.say(
+            "\(Rules.table.count) rules about pushes, \(AppRules.table.count) about apps. "
+                + "rouse validate --explain <rule> says more.")
     }
 
     /// One rule, also one about apps. Fails with 64 for an id that no rule has.
