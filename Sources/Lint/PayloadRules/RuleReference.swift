@@ -57,8 +57,9 @@ public enum RuleReference {
 
             `rouse audit` reads an app's Xcode project, Info.plist, entitlements, and sources in \
             Swift and Objective-C, and compares them with what the server sends. What rests on \
-            source text alone weighs at most as a warning, except for rule CF020. A rule that \
-            finds that nothing does something is not asked where not all was read, which is said.
+            source text alone weighs at most as a warning, except for rules CF020 and CF056. A \
+            rule that finds that nothing does something is not asked where not all was read, \
+            which is said.
 
             | Rule | Severity | Finds |
             | --- | --- | --- |

@@ -22,7 +22,8 @@ struct AuditCommand: ParsableCommand {
             ignore, severity, exclude, sends, baseline), and a comment \
             `rouse:ignore CF026 reason` ignores a finding: behind code on its line, alone in a \
             line on the next. Source text is read and not compiled: what rests on it alone is at \
-            most a warning, except for a task identifier that Info.plist does not permit.
+            most a warning, except for a task identifier that Info.plist does not permit \
+            (CF020) and for a cast of a task that ends the app (CF056).
 
             Ends with 0 without errors; 1 with errors (or warnings, with --strict); 64 for wrong \
             usage; 65 when a file cannot be understood; 66 when a path does not exist or holds \

@@ -8,7 +8,7 @@ public struct AppRule: Sendable, Identifiable {
     /// The stable id, `CF` and a number.
     public let id: RuleID
     /// The default severity. Findings that depend only on source text are at most warnings, except
-    /// for rule CF020; the diagnostic has their severity.
+    /// for rules CF020 and CF056; the diagnostic has their severity.
     public let severity: Severity
     /// The fault, as a clause without a full stop.
     public let title: String

@@ -45,7 +45,7 @@ struct AppRulesTests {
         #expect(!rule.evidence.isEmpty)
     }
 
-    @Test("what rests on source text is at most a warning, except for identifiers and casts")
+    @Test("what rests on source text is at most a warning, except for rules CF020 and CF056")
     func sourceTextIsDoubted() {
         for example in AppCase.all {
             for finding in AppRules.findings(in: example.facts)
