@@ -78,7 +78,7 @@ struct FetchAnswerTests: SourceFaultSuite {
             "load { done($0 ? .newData : .noData) }",
             "done(load() ? .newData : .noData)",
             "if load() { done(.newData) } else { done(.noData) }",
-            "Task { await load() }\ndone(.noData)", "load(done)", "fetcher.done = done",
+            "Task { await load() }\ndone(.failed)", "load(done)", "fetcher.done = done",
             "session.dataTask(with: u) { d, _, _ in done(.newData)\n_ = d }.resume()\n"
                 + "if off { done(.failed) }",
         ])

@@ -29,6 +29,29 @@ struct HandlerPathTests: SourceFaultSuite {
         #expect(faults("isKindOfClass:c").contains(.taskPathWithoutEnd))
     }
 
+    @Test("a push comes to a device from which the user has signed out, and for calls that ended")
+    func accounts() {
+        let head =
+            "func pushRegistry(_ r: PKPushRegistry, didReceiveIncomingPushWith p: PKPushPayload, "
+            + "for t: PKPushType, completion: @escaping () -> Void) {\ndefer { completion() }\n"
+        let report = "provider.reportNewIncomingCall(with: id, update: u) { _ in }"
+        func isOpen(_ body: String) -> Bool {
+            Self.faults(head + body + "\n}").contains(.voipPathWithoutReport)
+        }
+        for condition in [
+            "Store.currentUser != nil", "let user = Auth.user", "session.isLoggedIn",
+            "AccountStore.shared.account != nil", "isAuthenticated",
+        ] {
+            #expect(isOpen("if \(condition) { \(report) }"), "\(condition)")
+        }
+        #expect(!isOpen("if provider != nil { \(report) }"))
+        let end = "CXCallController().request(CXTransaction(action: end)) { _ in }"
+        #expect(isOpen("if hasEnded { \(end) } else { \(report) }"))
+        let kept = "let controller = CXCallController()\ncontroller.request(t) { _ in print(1) }"
+        #expect(isOpen("if hasEnded {\n\(kept)\n} else { \(report) }"))
+        #expect(!isOpen("if hasEnded { calls.request(p) } else { \(report) }"))
+    }
+
     @Test("what makes a call of a push may report it, and may say that it did not")
     func results() {
         let head =

@@ -26,6 +26,28 @@ struct HandlerPlaceTests {
 
     private static let head = "class AppDelegate: UIResponder, UIApplicationDelegate {\n"
 
+    @Test("a handler that leaves its pushes to a scene's delegate, which there may not be")
+    func scenes() throws {
+        func isLeft(_ call: String, _ rest: String) throws -> Bool {
+            let handler = Self.handler().replacing("done(.noData)", with: call)
+            return try OccasionTests.subjects([
+                "A.swift": "@main\n" + Self.head + handler + "}\n" + rest
+            ])
+            .contains(.fault(.pushHandedToScene))
+        }
+        let call = "a.scene?.application(a, didReceive: userInfo, done: done)"
+        let scene =
+            "extension UIApplication {\nvar scene: SceneDelegate? {\nconnectedScenes.compactMap "
+            + "{ $0.delegate as? SceneDelegate }.first\n}\n}"
+        #expect(try isLeft(call, scene))
+        let chain = "(a.connectedScenes.first?.delegate as? SceneDelegate)?.handle(userInfo, done)"
+        #expect(try isLeft(chain, ""))
+        let handler = "extension UIApplication { var scene: Handler? { Handler.shared } }"
+        #expect(try !isLeft(call, handler))
+        #expect(try !isLeft("\(call)\nif a.scene == nil { done(.noData) }", scene))
+        #expect(try !isLeft("Handler.shared.handle(userInfo, done)", scene))
+    }
+
     @Test("a handler whose dictionary has another type")
     func mistyped() throws {
         func faults(_ payload: String, _ before: String = "") throws -> Set<Fault> {

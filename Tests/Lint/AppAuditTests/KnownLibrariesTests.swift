@@ -428,9 +428,12 @@ struct KnownLibrariesTests {
     func others() {
         let presumed = ModuleUses.all.subtracting([
             .likelyTasks, .likelyPushes, .likelyCalls, .likelyTransfers, .likelyHandlers,
+            .likelyLocations, .endsOfTime,
         ])
         #expect(KnownLibraries.uses(of: "Stripe") == presumed)
-        #expect(KnownLibraries.uses(of: "workmanager") == presumed.union(.likelyTasks))
+        #expect(
+            KnownLibraries.uses(of: "workmanager")
+                == presumed.union([.likelyTasks, .likelyLocations]))
         #expect(KnownLibraries.uses(of: "Alamofire") == [])
         let log = "ssh://git@github.com/apple/swift-log"
         #expect(KnownLibraries.uses(ofProduct: "Logging", of: log) == [])

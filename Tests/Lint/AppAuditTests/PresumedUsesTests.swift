@@ -23,6 +23,26 @@ struct PresumedUsesTests {
             #expect(KnownLibraries.presumedUses(of: name).contains(.likelyTasks), "\(name)")
         }
         #expect(
-            KnownLibraries.presumedUses(of: "PushTaskCall") == .all.subtracting(.likelyTransfers))
+            KnownLibraries.presumedUses(of: "PushTaskCall")
+                == .all.subtracting([.likelyTransfers, .endsOfTime]))
+    }
+
+    @Test("other people's libraries do not end the time that an app asks for")
+    func time() throws {
+        func messages(_ pod: String) throws -> [String] {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: "",
+                source: "class A {\nvar ids: [UIBackgroundTaskIdentifier] = []\nfunc f() {\n"
+                    + "ids.append(UIApplication.shared.beginBackgroundTask { self.g() })\n}\n"
+                    + "func g() { ids = [] }\n}")
+            try folder.write("target 'App' do\n  \(pod)\nend", to: "App/Podfile")
+            return try Audit(paths: [folder.path]).report().findings
+                .filter { $0.diagnostic.rule == "CF045" }.map(\.diagnostic.message)
+        }
+        #expect(try messages("pod 'TaskQueue'") == ["nothing calls endBackgroundTask"])
+        // One of the app's own may.
+        let own = try messages("pod 'Core', :path => '../Core'")
+        #expect(!own.contains("nothing calls endBackgroundTask"))
     }
 }

@@ -121,7 +121,7 @@ struct PushAnswerTests: SourceFaultSuite {
                     + "done(.newData)"
             ),
             asyncPush("Task { await load() }\nawait other()\nreturn .newData"),
-            asyncPush("Task { await load() }\nreturn x ? .noData : y"),
+            asyncPush("Task { await load() }\nreturn x ? .failed : y"),
             asyncPush("async let a = load()\nlet b = await a\nreturn .newData"),
             push(
                 "let id = app.beginBackgroundTask { end() }\nTask { await load() }\n"

@@ -55,6 +55,14 @@ struct SceneCallbackTests {
         #expect(try !Self.isTold(["A.swift": "@main\n" + source]))
     }
 
+    @Test("a call of the base class is of no other part of the app")
+    func base() throws {
+        let source = Self.delegate(
+            "super.applicationDidEnterBackground(application)\nself.next()",
+            "func next() { try? BGTaskScheduler.shared.submit(request) }")
+        #expect(try Self.isTold(["A.swift": "@main\n" + source], manifest: true))
+    }
+
     @Test(
         "another part of the app learns of it",
         arguments: [

@@ -24,12 +24,14 @@ extension KnownLibraries {
                     || !whole.isDisjoint(with: parts))
         }
         var uses = ModuleUses.all
+        if !isKotlin { uses.remove(.endsOfTime) }
         if !tells(taskWords) { uses.remove(.likelyTasks) }
         if !tells(pushWords, shortPushWords) {
             uses.subtract([.likelyPushes, .likelyHandlers])
         }
         if !tells(callWords, shortCallWords) { uses.remove(.likelyCalls) }
         if !tells(transferWords, shortTransferWords) { uses.remove(.likelyTransfers) }
+        if !tells(taskWords + locationWords, shortLocationWords) { uses.remove(.likelyLocations) }
         return uses
     }
 
@@ -122,6 +124,15 @@ extension KnownLibraries {
         "download", "drive", "dropbox", "fetch", "file", "offline", "session", "storage", "sync",
         "transfer", "upload",
     ]
+
+    /// The same of libraries that ask for locations, besides those that may have background tasks.
+    private static let locationWords = [
+        "beacon", "geo", "indoor", "locat", "mapbox", "navigation", "navit", "place", "position",
+        "proximity", "travel", "weather",
+    ]
+
+    /// Those of them that others have in their names.
+    private static let shortLocationWords: Set = ["gps", "here", "map", "maps", "nav", "zone"]
 
     /// Those of them that others have in their names.
     private static let shortTransferWords: Set = ["box", "hls", "im", "tus"]

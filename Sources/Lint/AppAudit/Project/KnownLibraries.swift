@@ -104,7 +104,7 @@ enum KnownLibraries {
             case "b": uses.formUnion([.tasks, .likelyTasks])
             case "s": uses.formUnion([.transfers, .likelyTransfers])
             case "t": uses.insert(.time)
-            case "f": uses.insert(.features)
+            case "f": uses.formUnion([.features, .likelyLocations])
             case "-": break
             default: uses.formUnion(.all)
             }

@@ -40,7 +40,8 @@ struct KotlinSources {
     private static let callWords: Set = ["PKPushRegistry", "CXProvider", "PushKit", "CallKit"]
     private static let filter = WordFilter(
         [
-            otherTaskWords, pushWords, callWords, ["submitTaskRequest"], Set(subjects.keys),
+            otherTaskWords, pushWords, callWords, ["submitTaskRequest", "endBackgroundTask"],
+            Set(subjects.keys),
         ]
         .reduce(into: []) { $0.formUnion($1) })
 
@@ -72,6 +73,7 @@ struct KotlinSources {
             }
         }
         var uses = ModuleUses.all
+        if !words.contains("endBackgroundTask") { uses.remove(.endsOfTime) }
         if words.isDisjoint(with: Self.otherTaskWords) { uses.remove(.likelyTasks) }
         if words.isDisjoint(with: Self.pushWords) { uses.remove(.likelyPushes) }
         if words.isDisjoint(with: Self.handlerWords) { uses.remove(.likelyHandlers) }

@@ -97,7 +97,8 @@ extension XcodeProject {
                 let sourceTree = reference["sourceTree"]?.string
                 let isOfSystem =
                     sourceTree == "SDKROOT" || sourceTree == "DEVELOPER_DIR"
-                    || path.hasPrefix("System/") || path.hasPrefix("usr/")
+                    || path.hasPrefix("System/") || path.contains("/System/Library/")
+                    || path.hasPrefix("usr/")
                     || path.hasSuffix(".tbd") || path.hasSuffix(".dylib")
                 // The pods as one framework or library: Pods_App.framework, libPods-App.a.
                 let name = Paths.stem(of: path)

@@ -145,6 +145,21 @@ extension CompletionPaths {
         range.contains { strictness.inputNames.contains(text.tokens[$0].text) }
     }
 
+    /// Whether a condition asks whether a user is signed in, beside names with arbitrary values: a
+    /// push comes to a device from which the user has signed out too.
+    func asksForAccount(_ range: Range<Int>) -> Bool {
+        !strictness.inputNames.isEmpty
+            && range.contains { index in
+                text.tokens[index].isName
+                    && !Self.accounts.isDisjoint(
+                        with: SourceReader.nameParts(text.tokens[index].text))
+            }
+    }
+
+    private static let accounts: Set = [
+        "user", "account", "login", "logged", "signed", "authenticated",
+    ]
+
     /// Whether a condition checks a flag for a completion elsewhere.
     func asksWhetherDone(_ range: Range<Int>) -> Bool {
         range.contains { strictness.doneFlags.contains(text.tokens[$0].text) }

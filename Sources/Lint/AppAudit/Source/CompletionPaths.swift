@@ -426,7 +426,7 @@ struct CompletionPaths {
             isSettled = true
         } else if !isSettled,
             branches.contains(where: { $0.isSettled || mentions(condition.lowerBound..<next) }),
-            asksForInput(condition)
+            asksForInput(condition) || asksForAccount(condition)
         {
             openBranches.append(condition.lowerBound)
         }

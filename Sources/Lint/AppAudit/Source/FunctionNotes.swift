@@ -41,6 +41,10 @@ final class FunctionNotes {
     var reporting: Set<Int>?
     /// Whether a function asks for time in the background, by the first token of its body.
     var asksForTime: [Int: Bool] = [:]
+    /// Whether a function returns while work that it began still runs, by its brace.
+    var begunWork: [Int: Bool] = [:]
+    /// Whether a function of the file may have time of its own in the background.
+    var asksForOwnTime: Bool?
     /// Whether a function ends time in the background, by its brace.
     var endsTime: [Int: Bool] = [:]
     /// Whether a function looks at the state of the app, by its brace.

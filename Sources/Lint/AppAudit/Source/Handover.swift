@@ -19,6 +19,16 @@ struct Handover: Hashable, Sendable {
         case answer(AppPlace)
         /// Nothing: the function runs when the app leaves the foreground.
         case leaving
+        /// Nothing: a task is ended, or a push answered, at this place behind the call.
+        case working(AppPlace)
+
+        /// Whether the call gets nothing that is followed.
+        var isBare: Bool {
+            switch self {
+            case .leaving, .working: true
+            case .completion, .task, .push, .report, .answer: false
+            }
+        }
     }
 
     struct Argument: Hashable, Sendable {
@@ -296,7 +306,7 @@ extension SourceReader {
             switch scope.kind {
             case .function(let head) where head.name == handover.function:
                 guard let names = handover.parameters(of: head),
-                    !names.isEmpty || handover.kind == .leaving
+                    !names.isEmpty || handover.kind.isBare
                 else { continue }
                 let type = owner(around: scope.head)
                 if handover.calls(type, inSameFile: inSameFile) {
@@ -341,6 +351,10 @@ extension SourceReader {
             }
             if case .report(let place) = handover.kind {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
+                return Following(count: 1, digest: reader.digest)
+            }
+            if case .working(let place) = handover.kind {
+                reader.seeEarlyEnd(handover.subject, at: place, behind: helper)
                 return Following(count: 1, digest: reader.digest)
             }
             if handover.kind == .leaving {

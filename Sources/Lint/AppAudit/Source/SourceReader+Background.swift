@@ -48,7 +48,9 @@ extension SourceReader {
             }
             return [":", "(", ",", "="].contains(text[$0 - 1]?.text)
         }
-        if !isHandedOn, let answer = earlyAnswer(completion, in: scope, body) {
+        let answer = isHandedOn ? nil : earlyAnswer(completion, in: scope, body)
+        if answer == nil, !isHandedOn { noteAnswersBeforeWork(completion, in: scope, body, early) }
+        if let answer {
             see(.fault(early), at: answer)
         } else if let first = answers.first, saysNewData, !isHandedOn,
             // A path without an answer is told of by itself.

@@ -6,20 +6,50 @@ import PayloadRules
 extension SourceReader {
     static let requests: Set = ["dataTask", "downloadTask", "uploadTask"]
 
-    /// The first answer `newData` behind work that has not ended: a task that nothing waits for, or
-    /// a request with a closure. An asynchronous handler returns its answer.
+    /// The first answer behind work that has not ended: a task that nothing waits for, or a request
+    /// with a closure. An asynchronous handler returns its answer.
     func earlyAnswer(_ completion: String?, in handler: SourceScope, _ body: Range<Int>) -> Int? {
-        body.first { call in
-            guard isAnswer(call, completion), isOnPath(call, of: handler),
-                answersNewData(call, body),
-                !body.contains(where: { text.tokens[$0].text.hasPrefix("beginBackgroundTask") }),
-                !follows(call, in: body, where: waits)
-            else { return false }
-            return (body.lowerBound..<call).contains { word in
+        unwaitedAnswers(completion, in: handler, body).first { call in
+            (body.lowerBound..<call).contains { word in
                 precedes(word, call, in: handler)
                     && (beginsWork(word, completion, in: body)
-                        || callsWork(word, completion, in: handler))
+                        || callsWork(word, completion, in: handler) || callsBegunWork(word))
             }
+        }
+    }
+
+    /// Notes the calls before the first answer whose functions, of other files, may return before
+    /// their work.
+    mutating func noteAnswersBeforeWork(
+        _ completion: String?, in handler: SourceScope, _ body: Range<Int>,
+        _ fault: SourceObservation.Fault
+    ) {
+        let answers = unwaitedAnswers(completion, in: handler, body)
+        guard let answer = answers.first(where: { _ in true }) else { return }
+        let calls = (body.lowerBound..<answer).lazy.filter { [self] word in
+            precedes(word, answer, in: handler) && mayCallElsewhere(word)
+                && !text.content(ofBracket: message(around: word) ?? word + 1).contains {
+                    text.tokens[$0].text == completion
+                }
+        }
+        for word in Array(calls.prefix(Self.answeredCalls)) {
+            noteBegunWork(word, endedAt: answer, fault)
+        }
+    }
+
+    /// The calls before an answer that are followed.
+    private static let answeredCalls = 8
+
+    /// The answers on the paths of a handler that nothing waits before.
+    private func unwaitedAnswers(
+        _ completion: String?, in handler: SourceScope, _ body: Range<Int>
+    ) -> some Sequence<Int> {
+        let asksForTime = body.contains {
+            text.tokens[$0].text.hasPrefix("beginBackgroundTask")
+        }
+        return (asksForTime ? body.lowerBound..<body.lowerBound : body).lazy.filter { call in
+            isAnswer(call, completion) && isOnPath(call, of: handler)
+                && saysWorkIsDone(call, body) && !follows(call, in: body, where: waits)
         }
     }
 
@@ -28,12 +58,17 @@ extension SourceReader {
         return text.tokens[call].isName(completion) && isCall(call) && !text.isLabel(call)
     }
 
-    private func answersNewData(_ call: Int, _ body: Range<Int>) -> Bool {
+    /// Whether an answer is that there is new data, or that there is none.
+    private func saysWorkIsDone(_ call: Int, _ body: Range<Int>) -> Bool {
         let answer =
             text.sees("(", at: call + 1)
             ? text.content(ofBracket: call + 1) : call + 1..<text.statementEnd(call, body)
         return answer.contains {
-            ["newData", "UIBackgroundFetchResultNewData"].contains(text.tokens[$0].text)
+            [
+                "newData", "UIBackgroundFetchResultNewData", "noData",
+                "UIBackgroundFetchResultNoData",
+            ]
+            .contains(text.tokens[$0].text)
         }
     }
 

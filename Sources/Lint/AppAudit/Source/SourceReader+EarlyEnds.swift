@@ -4,14 +4,60 @@ import PayloadRules
 
 /// Finds handlers of background tasks that end the task while the work that they began still runs.
 extension SourceReader {
+    /// Reads where a handler ends its task, here or behind work of another file.
+    mutating func readEarlyEnd(
+        _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?
+    ) {
+        if let end = earlyEnd(ends, in: handler, expiration) {
+            see(.fault(.earlyEnd), at: end)
+        } else if let (work, end) = workElsewhere(ends, in: handler, expiration) {
+            noteBegunWork(work, endedAt: end, .earlyEnd)
+        }
+    }
+
+    /// Reads SwiftUI's `.backgroundTask(.appRefresh("a")) { … }`.
+    mutating func readSceneTask(_ index: Int) {
+        let close = text.partners[index + 1]
+        guard close > index, text.sees("{", at: close + 1) else { return }
+        let body = text.content(ofBracket: close + 1)
+        if let work = unawaitedWork(in: body) {
+            if functions[text.tokens[work].text] == nil, mayCallElsewhere(work) {
+                noteBegunWork(work, endedAt: work, .earlyEnd)
+            } else {
+                see(.fault(.earlyEnd), at: work)
+            }
+        }
+        guard !body.isEmpty, !schedulesNext(body, depth: 0) else { return }
+        see(.fault(.refreshWithoutNext), at: index)
+        noteCalled(body)
+    }
+
     /// The first end of a task behind work that the handler began and that nothing waits for. All
     /// ends have to stand in the handler itself: one in a closure may wait for the work.
     ///
     /// `start` is the token behind which the work begins; `nil` stands for the handler's start.
-    func earlyEnd(
+    private func earlyEnd(
         _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?,
         behind start: Int? = nil
     ) -> Int? {
+        let body = text.content(ofBracket: handler.open)
+        return endedWork(ends, in: handler, expiration, behind: start) { [self] word in
+            beginsUnawaited(word, in: body) || isCancelled(word, in: body, expiration)
+        }?.end
+    }
+
+    /// The call of a function of another file behind which a handler ends its task, with the end:
+    /// the function may return before its work.
+    private func workElsewhere(
+        _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?
+    ) -> (work: Int, end: Int)? {
+        endedWork(ends, in: handler, expiration, behind: nil, where: mayCallElsewhere)
+    }
+
+    private func endedWork(
+        _ ends: Set<Int>, in handler: SourceScope, _ expiration: Range<Int>?, behind start: Int?,
+        where begins: (Int) -> Bool
+    ) -> (work: Int, end: Int)? {
         let body = text.content(ofBracket: handler.open)
         let rest = (start.map { $0 + 1 } ?? body.lowerBound)..<body.upperBound
         guard !ends.isEmpty, ends.allSatisfy({ isOnPath($0, of: handler) }),
@@ -21,22 +67,22 @@ extension SourceReader {
                     .contains { text.tokens[index].text.hasPrefix($0) }
             })
         else { return nil }
-        return ends.sorted().first { end in
-            guard !follows(end, in: body, where: waits) else { return false }
+        for end in ends.sorted() where !follows(end, in: body, where: waits) {
             // What `defer` does comes last.
             let isDeferred = text.scopes(around: end).prefix { $0.open != handler.open }.contains {
                 if case .control("defer") = $0.kind { true } else { false }
             }
             let last = isDeferred ? body.upperBound - 1 : end
             if isDeferred, body.contains(where: { waits($0) && isOnPath($0, of: handler) }) {
-                return false
+                continue
             }
-            return (rest.lowerBound..<max(rest.lowerBound, last)).contains { word in
+            let work = (rest.lowerBound..<max(rest.lowerBound, last)).first { word in
                 precedes(word, last, in: handler) && expiration?.contains(word) != true
-                    && (beginsUnawaited(word, in: body) || isCancelled(word, in: body, expiration))
-                    && isLastCall(word, before: last, ends, of: handler, in: body)
+                    && begins(word) && isLastCall(word, before: last, ends, of: handler, in: body)
             }
+            if let work { return (work, end) }
         }
+        return nil
     }
 
     /// Reads time in the background that is given back early. What another file does may have time
@@ -110,8 +156,9 @@ extension SourceReader {
     }
 
     /// The first `Task { await load() }` in the closure of SwiftUI's `backgroundTask`, where
-    /// nothing waits for it: the system ends the task when the closure returns.
-    func unawaitedTask(in body: Range<Int>) -> Int? {
+    /// nothing waits for it, or the last call, if it begins work or may do so in another file: the
+    /// system ends the task when the closure returns.
+    private func unawaitedWork(in body: Range<Int>) -> Int? {
         let isOwn = { [text] (word: Int) in
             text.scopes(around: word).first { _ in true }?.open == body.lowerBound - 1
         }
@@ -122,10 +169,15 @@ extension SourceReader {
                 }
         }
         guard !waitsHere else { return nil }
-        return body.first { word in
+        let task = body.first { word in
             ["Task", "detached"].contains(text.tokens[word].text) && isOwn(word)
                 && beginsTask(word, in: body)
         }
+        if let task { return task }
+        let last = body.last { word in
+            isOwn(word) && isCall(word) && !isIdleCall(word) && !speaksOfSchedule(word)
+        }
+        return last.flatMap { callsBegunWork($0) || mayCallElsewhere($0) ? $0 : nil }
     }
 
     /// Whether between work that a word begins and the end of a task nothing is called that may
@@ -145,6 +197,7 @@ extension SourceReader {
             // It runs until something stops it.
             if name.hasPrefix("CFRunLoop") { return false }
             return name == "resume" || isCertainLog(index) || doesNothing(index)
+                || functions[name] == nil && speaksOfSchedule(index)
                 || beginsUnawaited(index, in: body)
                 || functions[name].map { schedulesNext(text.content(ofBracket: $0.open), depth: 0) }
                     == true
@@ -152,7 +205,7 @@ extension SourceReader {
     }
 
     /// Whether a word begins work of Swift, Foundation or Dispatch that goes on behind it.
-    private func beginsUnawaited(_ word: Int, in body: Range<Int>) -> Bool {
+    func beginsUnawaited(_ word: Int, in body: Range<Int>, depth: Int = 0) -> Bool {
         let name = text.tokens[word].text
         switch name {
         case "Task", "detached": return beginsTask(word, in: body)
@@ -174,7 +227,7 @@ extension SourceReader {
         case _ where text.isObjectiveC && Self.requests.contains { name.hasPrefix($0 + "With") }:
             return text.call(at: word)?.arguments.last.flatMap { closure(in: $0.range) }
                 .map(doesWork) == true
-        default: return false
+        default: return callsBegunWork(word, depth: depth)
         }
     }
 
@@ -248,12 +301,7 @@ extension SourceReader {
 
     /// Whether code asks for the next task, or calls what may, by its name.
     private func asksScheduler(_ closure: Range<Int>) -> Bool {
-        let words: Set = ["schedule", "reschedule", "plan", "submit", "scheduler", "planner"]
-        return schedulesNext(closure, depth: 0)
-            || closure.contains { index in
-                text.tokens[index].isName
-                    && Self.nameParts(text.tokens[index].text).contains(where: words.contains)
-            }
+        schedulesNext(closure, depth: 0) || closure.contains(where: speaksOfSchedule)
     }
 
     /// The closure behind a call's name or its arguments.

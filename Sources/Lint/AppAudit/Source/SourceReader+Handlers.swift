@@ -49,6 +49,9 @@ extension SourceReader {
         if text.content(ofBracket: scope.open).isEmpty, !imports.isDisjoint(with: Self.completers) {
             return
         }
+        if let scene = sceneGetting(completion.name, in: scope) {
+            see(.fault(.pushHandedToScene), at: scene)
+        }
         let noted = digest.handovers.count
         let isTold = readPaths(to: completion.name, in: scope, .pathWithoutCompletion)
         noteOpenHandler(

@@ -83,7 +83,7 @@ extension SourceReader {
             }
             guard !isIdleCall(index), !endsCall(index, inputs), !reportsNothing(index),
                 !stopsWaiting(index, inputs), !callsScript(index), !showsAlert(index),
-                !setsOption(index, inputs),
+                !setsOption(index, inputs), !requestsTransaction(index),
                 !holdsReport || !postsNotification(index)
             else {
                 return false
@@ -178,6 +178,16 @@ extension SourceReader {
         "sendPluginResult", "sendEventWithName", "invokeMethod", "notifyListeners",
         "resultWithStatus",
     ]
+
+    /// Whether a call asks for an action of a known call: `CXCallController().request(end) { }`.
+    private func requestsTransaction(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        guard ["request", "requestTransaction"].contains(name), functions[name] == nil else {
+            return false
+        }
+        if text.sees("CXCallController", "(", ")", ".", at: index - 4) { return true }
+        return text.call(at: index)?.owner == .typed("CXCallController")
+    }
 
     /// Whether a call only posts a notification in the app.
     func postsNotification(_ index: Int) -> Bool {

@@ -30,7 +30,12 @@ extension SourceReader {
     mutating func readSceneName(_ name: String, _ index: Int) {
         // `appDelegate.applicationDidEnterBackground(application)`, `life.onLeave =
         // applicationDidEnterBackground`
-        if name == "applicationDidEnterBackground", isDeclaration(index) { return }
+        if name == "applicationDidEnterBackground",
+            isDeclaration(index) || text.sees("super", at: index - 2)
+                || text.sees("super", at: index - 1)
+        {
+            return
+        }
         if name == "scenePhase" {
             let isPassedOver = notes.asksForActiveAlone ?? asksForActiveAlone()
             notes.asksForActiveAlone = isPassedOver
@@ -74,6 +79,49 @@ extension SourceReader {
         text.isObjectiveC
             ? text.sees(")", at: index - 1) && function(around: index) == nil
             : text.sees("func", at: index - 1)
+    }
+
+    /// The only call that gets the completion handler of a push, if it is one of a scene's
+    /// delegate, and there may be no scene: `scene?.handle(push, done)`.
+    func sceneGetting(_ completion: String, in handler: SourceScope) -> Int? {
+        let body = text.content(ofBracket: handler.open)
+        let uses = text.places(of: completion, in: body).filter { !text.isLabel($0) }
+        guard !text.isObjectiveC, uses.count == 1, let use = uses.first,
+            let call = text.calls(around: use, in: body).last
+        else { return nil }
+        var start = call.name
+        var isOptional = false
+        while text.sees(".", at: start - 1) {
+            start -= 2
+            while text.sees("?", at: start) {
+                isOptional = true
+                start -= 1
+            }
+            if start > 0, text.sees(")", at: start), text.partners[start] > 0 {
+                start = text.partners[start] - 1
+            }
+        }
+        return isOptional && leadsToScene(start..<call.name, depth: 0) ? call.name : nil
+    }
+
+    /// Whether some words name the scenes, or what this file takes from them.
+    private func leadsToScene(_ words: Range<Int>, depth: Int) -> Bool {
+        words.contains { word in
+            guard text.tokens[word].isName else { return false }
+            let name = text.tokens[word].text
+            if ["connectedScenes", "windowScene"].contains(name) { return true }
+            guard depth < 3 else { return false }
+            return text.places(of: name).prefix(AuditLimits.headWords).contains { place in
+                let isDeclared =
+                    text.sees("func", at: place - 1) || text.sees("var", at: place - 1)
+                guard isDeclared,
+                    let open = (place..<text.tokens.count).prefix(AuditLimits.headWords).first(
+                        where: { text.tokens[$0].isMark("{") })
+                else { return false }
+                return !(place..<open).contains { text.tokens[$0].isMark("=") }
+                    && leadsToScene(text.content(ofBracket: open), depth: depth + 1)
+            }
+        }
     }
 
     /// Whether a body calls a function that the app calls when it launches too.

@@ -157,7 +157,7 @@ extension SourceReader {
         }
         if handedOn.isEmpty {
             let closure = expiration.flatMap(expirationClosure)
-            if let end = earlyEnd(ends, in: scope, closure) { see(.fault(.earlyEnd), at: end) }
+            readEarlyEnd(ends, in: scope, closure)
         }
         let calls = RepeatedCalls(text, body: scope) { ends.contains($0) && use($0) == .end }
         let again = endAgain(ends.filter { use($0) == .end }, in: scope)
@@ -252,17 +252,6 @@ extension SourceReader {
         let requests = text.tokens.filter { $0.isName && $0.text.hasSuffix("TaskRequest") }
         return requests.contains { $0.text == "BGAppRefreshTaskRequest" }
             && requests.allSatisfy { $0.text == "BGAppRefreshTaskRequest" }
-    }
-
-    /// Reads SwiftUI's `.backgroundTask(.appRefresh("a")) { … }`.
-    mutating func readSceneTask(_ index: Int) {
-        let close = text.partners[index + 1]
-        guard close > index, text.sees("{", at: close + 1) else { return }
-        let body = text.content(ofBracket: close + 1)
-        if let task = unawaitedTask(in: body) { see(.fault(.earlyEnd), at: task) }
-        guard !body.isEmpty, !schedulesNext(body, depth: 0) else { return }
-        see(.fault(.refreshWithoutNext), at: index)
-        noteCalled(body)
     }
 
     /// The names that a closure sets, and the name of a task's state.

@@ -211,28 +211,31 @@ struct SourceReader {
     }
 
     /// The names that ``readName(_:)`` asks for, besides those that may be of device tokens.
-    static let readNames: Set<String> = transferStarts.union(subjects.keys).union([
-        "registerForRemoteNotifications", "registerForRemoteNotificationTypes", "register",
-        "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
-        "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
-        "BGHealthResearchTaskRequest", "submit", "submitTaskRequest", "earliestBeginDate",
-        "setEarliestBeginDate", "as", "scenePhase", "applicationDidEnterBackground",
-        "didEnterBackgroundNotification", "UIApplicationDidEnterBackgroundNotification",
-        "willResignActiveNotification", "UIApplicationWillResignActiveNotification",
-        "UIApplicationDidEnterBackground", "UISceneDidEnterBackgroundNotification",
-        "willDeactivateNotification", "UISceneWillDeactivateNotification", "didEnterBackground",
-        "configurationForConnecting", "configurationForConnectingSceneSession", "progress",
-        "requiredResources", "endBackgroundTask", "scheduledTimer",
-        "scheduledTimerWithTimeInterval", "publish", "makeTimerSource", "dispatch_source_create",
-        "sleep", "sleepForTimeInterval", "asyncAfter", "beginBackgroundTask",
-        "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler", "background",
-        "backgroundSessionConfigurationWithIdentifier", "URLSession", "sessionWithConfiguration",
-        "setMinimumBackgroundFetchInterval", "desiredPushTypes", "setDesiredPushTypes",
-        "PKPushRegistry", "CXProvider", "performFetchWithCompletionHandler",
-        "allowsBackgroundLocationUpdates", "pushType", "updating", "UNNotificationContent",
-        "UNMutableNotificationContent", "UserDefaults", "AppStorage", "NSUserDefaults",
-        "describing", "description", "token",
-    ])
+    static let readNames: Set<String> = transferStarts.union(subjects.keys).union(lastingLocations)
+        .union([
+            "registerForRemoteNotifications", "registerForRemoteNotificationTypes", "register",
+            "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
+            "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
+            "BGHealthResearchTaskRequest", "submit", "submitTaskRequest", "earliestBeginDate",
+            "setEarliestBeginDate", "as", "scenePhase", "applicationDidEnterBackground",
+            "didEnterBackgroundNotification", "UIApplicationDidEnterBackgroundNotification",
+            "willResignActiveNotification", "UIApplicationWillResignActiveNotification",
+            "UIApplicationDidEnterBackground", "UISceneDidEnterBackgroundNotification",
+            "willDeactivateNotification", "UISceneWillDeactivateNotification", "didEnterBackground",
+            "configurationForConnecting", "configurationForConnectingSceneSession", "progress",
+            "requiredResources", "endBackgroundTask", "scheduledTimer",
+            "scheduledTimerWithTimeInterval", "publish", "makeTimerSource",
+            "dispatch_source_create",
+            "sleep", "sleepForTimeInterval", "asyncAfter", "beginBackgroundTask",
+            "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler", "background",
+            "backgroundSessionConfigurationWithIdentifier", "URLSession",
+            "sessionWithConfiguration",
+            "setMinimumBackgroundFetchInterval", "desiredPushTypes", "setDesiredPushTypes",
+            "PKPushRegistry", "CXProvider", "performFetchWithCompletionHandler",
+            "allowsBackgroundLocationUpdates", "pushType", "updating", "UNNotificationContent",
+            "UNMutableNotificationContent", "UserDefaults", "AppStorage", "NSUserDefaults",
+            "describing", "description", "token",
+        ])
 
     /// Reads a name; one of a new case, also of ``readDeviceToken(_:_:)``, belongs to ``readNames``
     /// too.
@@ -311,6 +314,13 @@ struct SourceReader {
         where (text.sees("=", "true", at: index + 1) || text.sees("=", "YES", at: index + 1))
             && !asksForModes(before: index):
             see(.backgroundLocation, at: index)
+            see(.lastingLocation, at: index)
+        case _ where Self.lastingLocations.contains(name):
+            if !text.sees("=", "false", at: index + 1), !text.sees("=", "NO", at: index + 1),
+                !text.sees(":", "NO", at: index + 1)
+            {
+                see(.lastingLocation, at: index)
+            }
         case "pushType" where text.sees(":", ".", at: index + 1):
             if let type = text[index + 3], ["token", "channel"].contains(type.text) {
                 see(.pushedLiveActivity, at: index)
@@ -322,6 +332,15 @@ struct SourceReader {
         default: readDeviceToken(name, index)
         }
     }
+
+    /// Names of what gives an app locations in the background.
+    private static let lastingLocations: Set = [
+        "CLBackgroundActivitySession", "CLLocationUpdate", "CLMonitor", "CLServiceSession",
+        "allowsBackgroundLocationUpdates", "setAllowsBackgroundLocationUpdates",
+        "startMonitoring", "startMonitoringForRegion", "startMonitoringSignificantLocationChanges",
+        "startMonitoringVisits", "startRangingBeacons", "startRangingBeaconsInRegion",
+        "startRangingBeaconsSatisfyingConstraint",
+    ]
 
     /// Names that are sufficient for an observation.
     private static let subjects: [String: SourceObservation.Subject] = {
@@ -358,7 +377,7 @@ struct SourceReader {
     }()
 
     /// All words for which a file is parsed. Other files contain nothing for a rule.
-    static let words: Set<String> = Set(subjects.keys).union([
+    static let words: Set<String> = Set(subjects.keys).union(lastingLocations).union([
         "registerForRemoteNotifications", "registerForRemoteNotificationTypes",
         "forTaskWithIdentifier",
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
@@ -398,6 +417,7 @@ struct SourceReader {
         if value == "UIApplicationDidEnterBackgroundNotification" {
             see(.sceneCallback, at: index)
         }
+        if value == "allowsBackgroundLocationUpdates" { see(.lastingLocation, at: index) }
         if value == "desiredPushTypes" { see(.otherPushTypes, at: index) }
         if value == "registerForRemoteNotifications" {
             see(.remoteNotificationRegistration(.unknown), at: index)

@@ -61,7 +61,7 @@ extension AppRules {
                 "the handler of silent pushes waits longer than its 30 seconds")
             faults(
                 facts, &findings, .earlyAnswer,
-                "the handler of silent pushes answers `newData` before its own work has ended")
+                "the handler of silent pushes answers before its own work has ended")
             eachObservation(in: facts) { bundle, seen in
                 guard bundle.platform != .macOS else { return }
                 let message: String
@@ -76,37 +76,21 @@ extension AppRules {
                 case .fault(.alwaysNewData): message = newDataAlways
                 default: return
                 }
+                if isEarly(seen, bundle, .earlyAnswer) { return }
                 // Without silent pushes iOS asks for no data.
                 findings.report(
                     bundle, at: seen.place, message,
                     severity: facts.wantsSilentPushes(bundle) ? .warning : .note)
             }
-            faults(facts, &findings, .alwaysNewPush, newDataAlways, severity: .note)
+            eachObservation(in: facts) { bundle, seen in
+                guard seen.subject == .fault(.alwaysNewPush),
+                    !isEarly(seen, bundle, .earlyAnswer)
+                else { return }
+                findings.report(bundle, at: seen.place, newDataAlways, severity: .note)
+            }
             fetchAnswers(facts, &findings)
         },
     ]
-
-    private static let newDataAlways =
-        "the handler of silent pushes answers `newData` whatever happened"
-
-    /// Reports what handlers of background fetch answer, if iOS calls them.
-    private static func fetchAnswers(_ facts: AppFacts, _ findings: inout AppFindings) {
-        eachObservation(in: facts) { bundle, seen in
-            guard bundle.platform != .macOS, isFetched(bundle) else { return }
-            switch seen.subject {
-            case .fault(.earlyFetchAnswer):
-                findings.report(
-                    bundle, at: seen.place,
-                    "the handler of background fetch answers `newData` before its own work has "
-                        + "ended")
-            case .alwaysNewFetch where !seen.isUncalled:
-                findings.report(
-                    bundle, at: seen.place,
-                    "the handler of background fetch answers `newData` whatever happened")
-            default: return
-            }
-        }
-    }
 
     /// Whether only functions that nothing calls register for VoIP pushes, and what the system runs
     /// at launch, which may call them, was not read.
@@ -391,7 +375,7 @@ extension AppRules {
         for bundle in facts.bundles {
             var told: Set<AppPlace> = []
             let begins = bundle.observations.filter { $0.subject == .backgroundAssertion }
-            let isNeverEnded = bundle.lacks(.time) { $0 == .backgroundAssertionEnd }
+            let isNeverEnded = bundle.lacks(.endsOfTime) { $0 == .backgroundAssertionEnd }
             if isNeverEnded, let begin = begins.first {
                 findings.suspect(bundle, at: begin.place, "nothing calls endBackgroundTask")
                 told.insert(begin.place)

@@ -6,7 +6,7 @@ extension AppRules {
         AppRule(
             "CF022", .warning, "location updates in the background lack their mode",
             why: "Setting allowsBackgroundLocationUpdates without the mode ends the app.",
-            from: [.backgroundTasks], fix: "Add `location` to UIBackgroundModes."
+            from: [.backgroundLocations], fix: "Add `location` to UIBackgroundModes."
         ) { facts, findings in
             for app in facts.apps where app.info != nil && app.mode(.location) == nil {
                 for seen in app.observations where seen.subject == .backgroundLocation {
@@ -23,13 +23,23 @@ extension AppRules {
                 App Review refuses modes that the app does not use, and App Store Connect an \
                 upload with a value that is no mode.
                 """,
-            from: [.backgroundModes, .backgroundTasks, .invalidMode], fix: "Remove the mode."
+            from: [.backgroundModes, .backgroundTasks, .invalidMode, .backgroundLocations],
+            fix: "Remove the mode."
         ) { facts, findings in
             for app in facts.apps {
                 for listed in app.modes {
                     guard let mode = BackgroundMode(rawValue: listed.value) else {
                         reportUnknownMode(
                             listed, of: app, sends: facts.pushes(to: app), &findings)
+                        continue
+                    }
+                    if mode == .location, mayLocateNowhere(app) {
+                        findings.suspect(
+                            app, at: listed.place,
+                            "UIBackgroundModes has `location`, and nothing sets "
+                                + "allowsBackgroundLocationUpdates, so that updates stop in the "
+                                + "background",
+                            fix: "Set it before the updates start, or remove the mode.")
                         continue
                     }
                     guard !mode.featureNames.isEmpty, app.platform != .macOS, app.sources != nil,
@@ -60,6 +70,13 @@ extension AppRules {
             }
         },
     ]
+
+    /// Whether an app asks for locations, and for none that it gets in the background. A library of
+    /// which only the name is known is taken to ask for none there.
+    private static func mayLocateNowhere(_ app: AppFacts.Bundle) -> Bool {
+        app.platform == .iOS && app.shows { $0 == .feature(.location) }
+            && app.lacks(.likelyLocations) { $0 == .lastingLocation }
+    }
 
     /// What may be heard, besides what is for sound alone: calls, and the pages and scripts of a
     /// framework.

@@ -193,7 +193,7 @@ extension AppRules {
                         Store Connect refuses the app, or remove the mode.
                         """)
             } else if let mode = app.mode(.processing),
-                app.lacks(.likelyTasks, processing.contains)
+                app.lacks(.likelyTasks, processing.contains), !app.mayDeriveFromLibrary(.tasks)
             {
                 findings.suspect(
                     app, at: mode.place,

@@ -210,6 +210,12 @@ extension AppRules {
                         bundle, at: seen.place,
                         "a scene's delegate handles remote notifications, and the app's does not",
                         fix: "Move the handler to the app delegate.")
+                case .fault(.pushHandedToScene):
+                    findings.suspect(
+                        bundle, at: seen.place,
+                        "a scene's delegate gets the pushes, and nothing completes them without a "
+                            + "scene",
+                        fix: "Handle them in the app delegate.")
                 case .remoteNotificationRegistration(let occasion)
                 where [.view, .viewController].contains(occasion) && !registersElsewhere
                     && facts.wantsSilentPushes(bundle):

@@ -31,9 +31,15 @@ public struct ModuleUses: OptionSet, Hashable, Sendable {
     public static let likelyTransfers = ModuleUses(rawValue: 512)
     /// It handles silent pushes where the app delegate does not, or is likely to.
     public static let likelyHandlers = ModuleUses(rawValue: 1024)
+    /// It asks for locations in the background, or is likely to.
+    public static let likelyLocations = ModuleUses(rawValue: 2048)
+    /// It may end time that the app asked for: it is not other people's, which have no identifier
+    /// of such time.
+    public static let endsOfTime = ModuleUses(rawValue: 4096)
     /// Nothing is known of it.
     public static let all: ModuleUses = [
         .calls, .pushes, .tasks, .transfers, .time, .features, .likelyTasks, .likelyPushes,
-        .likelyCalls, .likelyTransfers, .likelyHandlers,
+        .likelyCalls, .likelyTransfers, .likelyHandlers, .likelyLocations,
+        .endsOfTime,
     ]
 }

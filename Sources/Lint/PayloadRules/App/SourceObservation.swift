@@ -166,6 +166,8 @@ public struct SourceObservation: Hashable, Sendable {
 
         /// `allowsBackgroundLocationUpdates` is set to true.
         case backgroundLocation
+        /// What gives an app locations in the background: updates that go on, visits, regions.
+        case lastingLocation
         /// A request for location pushes.
         case locationPushes
         /// A Live Activity that pushes start or update.
@@ -353,6 +355,8 @@ public struct SourceObservation: Hashable, Sendable {
         case answerForNothing
         /// A handler of silent pushes that works only in the foreground and reports new data.
         case answerInForeground
+        /// A handler of silent pushes that hands them to a scene's delegate, if there is a scene.
+        case pushHandedToScene
         /// A handler of silent pushes that answers while work that it began still runs.
         case earlyAnswer
         /// A handler of background fetch that answers while work that it began still runs.

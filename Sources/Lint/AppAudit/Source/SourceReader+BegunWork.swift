@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PayloadRules
+
+/// Finds functions that begin work and return while it still runs.
+extension SourceReader {
+    /// The longest chain of such functions of a file that is followed.
+    private static let chainOfWork = 3
+
+    /// What a file has in which a function may ask for time of its own, or use a session whose
+    /// transfers go on without the app.
+    private static let ownTime: Set = [
+        "beginBackgroundTask", "beginBackgroundTaskWithName",
+        "beginBackgroundTaskWithExpirationHandler", "performExpiringActivity",
+        "performExpiringActivityWithReason", "backgroundSessionConfigurationWithIdentifier",
+    ]
+
+    /// Whether a call, whose value nobody uses, is of a function of this file that returns while
+    /// its work still runs.
+    func callsBegunWork(_ word: Int, depth: Int = 0) -> Bool {
+        guard functions[text.tokens[word].text] != nil, isPlainCall(word),
+            let function = calledFunction(word)
+        else { return false }
+        return returnsBeforeWork(function, depth: depth)
+    }
+
+    /// Whether a call is a statement of its own, and gets no closure.
+    private func isPlainCall(_ word: Int) -> Bool {
+        guard isCall(word), startsStatement(word) else { return false }
+        let open = message(around: word) ?? word + 1
+        let close = text.partners[open]
+        guard close > open else { return false }
+        return !text.sees(".", at: close + 1) && !text.sees("{", at: close + 1)
+            && !(open..<close).contains { text.tokens[$0].isMark("{") }
+    }
+
+    /// Whether the receivers of a call, and its name, begin a statement: `self?.loader.load()`.
+    private func startsStatement(_ word: Int) -> Bool {
+        var start = message(around: word) ?? word
+        while !text.isObjectiveC, text.sees(".", at: start - 1) {
+            start -= 2
+            while text.sees("?", at: start) || text.sees("!", at: start) { start -= 1 }
+            if start > 0, text.sees(")", at: start), text.partners[start] > 0 {
+                start = text.partners[start] - 1
+            }
+        }
+        if !text.isObjectiveC, text.sees("try", at: start - 1) { start -= 1 }
+        guard start > 0, let last = text[start - 1] else { return false }
+        if ["{", "}", ";"].contains(where: last.isMark) || last.isName("in") { return true }
+        return !text.isObjectiveC && last.position.line < text.tokens[start].position.line
+            && !["=", ",", "(", "[", "+", "&&", "||", "??", "?", ":", "."].contains(
+                where: last.isMark)
+            && !["return", "await", "try"].contains(where: last.isName)
+    }
+
+    /// Whether a function, which gets nothing to tell of its end, begins work whenever it is called
+    /// with something to work on, and waits for none.
+    func returnsBeforeWork(_ function: SourceScope, depth: Int = 0) -> Bool {
+        if let known = notes.begunWork[function.open] { return known }
+        // A function may call itself.
+        notes.begunWork[function.open] = false
+        let begins = beginsOnly(function, depth)
+        notes.begunWork[function.open] = begins
+        return begins
+    }
+
+    private func beginsOnly(_ function: SourceScope, _ depth: Int) -> Bool {
+        guard depth < Self.chainOfWork, case .function(let head) = function.kind, !head.isAsync,
+            !head.parameters.contains(where: mayTellEnd),
+            !asksForOwnTime
+        else { return false }
+        let body = text.content(ofBracket: function.open)
+        let names = Set(head.parameters.map(\.name))
+        return !body.contains { waits($0) && isOnPath($0, of: function) }
+            && body.contains { word in
+                beginsUnawaited(word, in: body, depth: depth + 1)
+                    && isBegun(word, in: function, unless: names)
+            }
+    }
+
+    /// Whether a function of the file may ask for time of its own, or use such a session.
+    private var asksForOwnTime: Bool {
+        if let known = notes.asksForOwnTime { return known }
+        let asks =
+            Self.ownTime.contains { !text.places(of: $0).isEmpty }
+            || text.places(of: "background").contains {
+                text.sees("(", "withIdentifier", at: $0 + 1)
+            }
+        notes.asksForOwnTime = asks
+        return asks
+    }
+
+    /// Whether a parameter may be called when the work has ended, or is a task.
+    private func mayTellEnd(_ parameter: SourceScope.FunctionHead.Parameter) -> Bool {
+        let name = parameter.name.lowercased()
+        return parameter.types.contains { $0 == "escaping" || $0 == "Void" || $0.hasPrefix("BG") }
+            || ["complet", "handler", "callback", "done", "finish", "block", "task"]
+                .contains(where: name.contains)
+    }
+
+    /// Whether a word runs in each call of a function that has something to work on: `if let user {
+    /// load(user) }`, and not `if isForced {`.
+    private func isBegun(
+        _ word: Int, in function: SourceScope, unless parameters: Set<String>
+    ) -> Bool {
+        for scope in text.scopes(around: word) {
+            if scope.open == function.open { return true }
+            switch scope.kind {
+            case .control("do"): continue
+            case .control("if"):
+                let condition = scope.head..<scope.open
+                let binds = condition.contains {
+                    text.tokens[$0].isName("let") && !text.sees("case", at: $0 - 1)
+                }
+                let isChoice = condition.contains { index in
+                    parameters.contains(text.tokens[index].text)
+                        || ["&&", "||", "==", "!=", "!"].contains(where: text.tokens[index].isMark)
+                }
+                guard binds, !isChoice else { return false }
+            default: return false
+            }
+        }
+        return false
+    }
+
+    /// Whether a word calls a function that may be in another file, and may begin work.
+    func mayCallElsewhere(_ word: Int) -> Bool {
+        let name = text.tokens[word].text
+        guard functions[name] == nil, isPlainCall(word), !waits(word), !isIdleCall(word),
+            !isCertainLog(word), !speaksOfSchedule(word), name.first?.isLowercase == true,
+            text.call(at: word)?.owner != .unknown
+        else { return false }
+        return true
+    }
+
+    /// Whether a name tells of a request for a task: `scheduleAppRefresh`, `submitNext`.
+    func speaksOfSchedule(_ word: Int) -> Bool {
+        text.tokens[word].isName
+            && Self.nameParts(text.tokens[word].text).contains(where: Self.scheduling.contains)
+    }
+
+    private static let scheduling: Set = [
+        "schedule", "reschedule", "plan", "submit", "scheduler", "planner",
+    ]
+
+    /// Notes a call behind which a task is ended, or a push answered, for the file of its function:
+    /// if that returns before its work, the end is too early.
+    mutating func noteBegunWork(
+        _ word: Int, endedAt end: Int, _ fault: SourceObservation.Fault
+    ) {
+        guard let site = text.call(at: word) else { return }
+        noteHandover(handover(site, [], .fault(fault), .working(text.place(of: end))))
+    }
+
+    /// Records, for a call of another file, that work is ended early.
+    mutating func seeEarlyEnd(
+        _ subject: SourceObservation.Subject, at place: AppPlace, behind function: SourceScope
+    ) {
+        guard returnsBeforeWork(function) else { return }
+        digest.entries.append(
+            SourceDigest.Entry(observation: SourceObservation(subject, at: place)))
+    }
+}
