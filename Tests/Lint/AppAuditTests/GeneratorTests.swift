@@ -143,11 +143,16 @@ struct GeneratorTests {
         let audit = Audit(paths: [folder.path], sends: [.background])
         #expect(AuditScopeTests.rules(try audit.report()).contains("CF001"))
         #expect(try audit.report().count(.error) == 0)
+        // It may add the list of tasks.
+        try folder.write(Self.request, to: "App/Task.swift")
+        #expect(!AuditScopeTests.rules(try audit.report()).contains("CF020"))
     }
 
     private static let app =
         "<plist version=\"1.0\"><dict><key>CFBundlePackageType</key><string>APPL</string>"
-        + "<key>UIBackgroundModes</key><array><string>fetch</string></array></dict></plist>"
+        + "<key>UIBackgroundModes</key><array><string>fetch</string></array>"
+        + "<key>BGTaskSchedulerPermittedIdentifiers</key><array><string>com.example.sync</string>"
+        + "</array></dict></plist>"
     private static let request =
         "func f() { s.submit(BGAppRefreshTaskRequest(identifier: \"a\")) }"
 

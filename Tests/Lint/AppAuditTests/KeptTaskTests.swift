@@ -211,6 +211,15 @@ struct KeptTaskTests {
         #expect(Self.faults(block, "a.m") == ["assertionEndedInvalid"])
     }
 
+    @Test("a variable of Objective-C keeps the identifier that its property no longer has")
+    func localIdentifier() {
+        let source =
+            "- (void)end {\nLET\nself.task = UIBackgroundTaskInvalid;\n"
+            + "[app endBackgroundTask:task];\n}"
+        let local = source.replacing("LET", with: "UIBackgroundTaskIdentifier task = self.task;")
+        #expect(Self.faults(local, "a.m") == [])
+    }
+
     @Test("a block that Objective-C keeps in a property ends what is there when it runs")
     func keptBlock() {
         let source =

@@ -128,6 +128,8 @@ struct RepeatedRunsTests: SourceFaultSuite {
         ] {
             #expect(!subjects("func f() { \(body) }").contains(.storedDeviceToken), "\(body)")
         }
+        let activity = "for await deviceToken in activity.pushTokenUpdates {\n\(store)\n}"
+        #expect(!subjects("func f() async { \(activity) }").contains(.storedDeviceToken))
         for body in [store, "queue.async { \(store) }", "queue.async { [weak self] in \(store) }"] {
             #expect(subjects("\(head)\(body)\n}").contains(.storedDeviceToken), "\(body)")
         }

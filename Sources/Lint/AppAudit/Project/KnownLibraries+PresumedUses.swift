@@ -67,7 +67,8 @@ extension KnownLibraries {
         "intunemam", "job", "kumulos", "marketingcloud", "mindbox", "mobility", "motiontag",
         "new-relic", "newrelic", "onspot", "optimove", "periodic", "pilgrim", "radar", "raxel",
         "roam", "rook", "schedul", "sensing", "sentiance", "speedchecker", "spike", "split",
-        "stream_video", "sync", "task", "telemat", "terra", "tracing", "tracker", "tracking",
+        "stream_video", "sync", "task", "telemat", "terra", "traccar", "tracing", "tracker",
+        "tracking",
         "hypertrack", "tslocation", "tuskit", "uploader", "validic", "vital", "worker",
         "workmanager", "zendrive",
     ]

@@ -264,6 +264,7 @@ extension SourceReader {
     /// Reads a token in the user defaults: `UserDefaults.standard.set(token, forKey:
     /// "deviceToken")`. Reads and removals store nothing, nor does a parameter of that type.
     private mutating func readStorage(_ name: String, _ index: Int) {
+        guard !isOfActivity(index) else { return }
         if name == "AppStorage" {
             let key = text.content(ofBracket: index + 1).first.map { text.tokens[$0].text }
             if let key, Self.namesDeviceToken(key), !Self.namesFlag(key) {
@@ -282,6 +283,16 @@ extension SourceReader {
             .prefix { !text.tokens[$0].isMark(",") }
         if value.contains(where: isToken), !isReadNext(value.upperBound) {
             see(.storedDeviceToken, at: index)
+        }
+    }
+
+    /// Whether the token is one of a Live Activity: `for await token in activity.pushTokenUpdates {`.
+    private func isOfActivity(_ index: Int) -> Bool {
+        text.scopes(around: index).contains { scope in
+            guard case .control("for") = scope.kind else { return false }
+            return (scope.head..<scope.open).contains {
+                ["pushTokenUpdates", "pushToStartTokenUpdates"].contains(text.tokens[$0].text)
+            }
         }
     }
 

@@ -24,6 +24,7 @@ extension SourceReader {
             head.parameters.contains { $0.name == token.text }
             || text.places(of: token.text, in: body).contains {
                 text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+                    || text.sees("UIBackgroundTaskIdentifier", at: $0 - 1)
             }
         let around = Set(text.scopes(around: index).map(\.open))
         let last = text.places(of: token.text, in: body.lowerBound..<index).last { word in

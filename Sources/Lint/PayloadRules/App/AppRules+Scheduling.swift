@@ -256,7 +256,11 @@ extension AppRules {
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
         for bundle in facts.apps where !bundle.isAppClip {
-            guard let info = bundle.info else { continue }
+            let key = "BGTaskSchedulerPermittedIdentifiers"
+            // A generator may add the whole list.
+            guard let info = bundle.info, !bundle.mayBeIncomplete || info[key] != nil else {
+                continue
+            }
             var reported: Set<String> = []
             for seen in bundle.observations
             where !seen.isUncalled && bundle.mayRun(seen)
@@ -266,10 +270,10 @@ extension AppRules {
                     reported.insert(use.identifier).inserted,
                     let problem = problem(with: use, permitted: bundle.permittedIdentifiers)
                 else { continue }
-                let list = info["BGTaskSchedulerPermittedIdentifiers"]?.place ?? info.place
+                let list = info[key]?.place ?? info.place
                 findings.report(
                     bundle, at: seen.place,
-                    "\(problem.text) in BGTaskSchedulerPermittedIdentifiers of \(list.file)",
+                    "\(problem.text) in \(key) of \(list.file)",
                     fix: problem.meant.map {
                         "Write `\($0)` here, or `\(use.identifier)` there: case counts."
                     })
