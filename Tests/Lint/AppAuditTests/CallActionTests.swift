@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PayloadRules
 import Testing
 
@@ -47,6 +48,38 @@ struct CallActionTests: SourceFaultSuite {
                 + "return\n}\naction.fulfill()\n}",
         ])
     func ended(body: String) { #expect(!Self.isLeftOpen(body)) }
+
+    @Test("what only the simulator or a debug build has is no path of the app")
+    func builds() {
+        for condition in ["targetEnvironment(simulator)", "DEBUG"] {
+            #expect(!Self.isLeftOpen("#if \(condition)\n#else\naction.fulfill()\n#endif"))
+            #expect(!Self.isLeftOpen("#if !\(condition)\naction.fulfill()\n#endif"))
+            #expect(Self.isLeftOpen("#if \(condition)\naction.fulfill()\n#else\nlog()\n#endif"))
+        }
+        #expect(Self.isLeftOpen("#if FLAG\n#else\naction.fulfill()\n#endif"))
+    }
+
+    @Test("an action in an app of which a build makes a file")
+    func absentFiles() throws {
+        let folder = try TestFolder()
+        let source =
+            "class A: NSObject, CXProviderDelegate {\nfunc provider(_ p: CXProvider, perform "
+            + "action: CXEndCallAction) {\nguard let id else { return }\naction.fulfill()\n}\n}"
+        try AuditScopeTests.write(
+            folder, "App", settings: "",
+            objects: "SB = { isa = PBXBuildFile; fileRef = SF; }; SF = { isa = PBXFileReference; "
+                + "path = Secrets.swift; sourceTree = \"<group>\"; };",
+            source: source)
+        let project = folder.path + "/App/App.xcodeproj/project.pbxproj"
+        let text = try String(contentsOfFile: project, encoding: .utf8)
+        try folder.write(
+            text.replacing("files = ( B )", with: "files = ( B, SB )")
+                .replacing("children = ( F )", with: "children = ( F, SF )"),
+            to: "App/App.xcodeproj/project.pbxproj")
+        let report = try Audit(paths: [folder.path]).report()
+        #expect(report.unjudged.contains { $0.reason.contains("Secrets.swift") })
+        #expect(report.findings.contains { $0.diagnostic.rule == "CF053" })
+    }
 
     @Test("a weak object in a closure of a closure, and another value of its name")
     func weak() {

@@ -257,6 +257,21 @@ struct OccasionTests {
         #expect(try Self.waits(["A.swift": source]) == waits)
     }
 
+    @Test("a constant that has the status of the permission")
+    func status() throws {
+        func waits(_ value: String, _ condition: String) throws -> Bool {
+            try Self.waits([
+                "A.swift": "class A { func f() async {\nlet status = \(value)\n\(condition)\n"
+                    + "\(Self.register) } }"
+            ])
+        }
+        for value in ["await authorizationStatus()", "settings.authorizationStatus"] {
+            #expect(try waits(value, "guard status == .authorized else { return }"))
+            #expect(try !waits(value, "guard state == .authorized else { return }"))
+        }
+        #expect(try !waits("await store.status()", "guard status == .authorized else { return }"))
+    }
+
     @Test("a request for a kind of permission")
     func kinds() throws {
         func waits(_ request: String) throws -> Bool {

@@ -180,8 +180,10 @@ struct CompletionPaths {
             index += 1
         }
         parts.append(partStart..<min(index, range.upperBound))
-        if text.condition(at: start) == true {
-            isSettled = walk(parts[0], isSettled: isSettled, depth: depth + 1)
+        // What a release for devices does not have is no path of it.
+        let isMet = text.condition(at: start)
+        if isMet == true || isMet == false && hasElse && parts.count == 2 {
+            isSettled = walk(parts[isMet == true ? 0 : 1], isSettled: isSettled, depth: depth + 1)
             return index + 1
         }
         let known = gaps.count

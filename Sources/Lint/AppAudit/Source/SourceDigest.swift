@@ -249,7 +249,8 @@ struct SourceDigest: Sendable {
     ) {
         drop { entry in
             guard !entry.unusedNames.isEmpty else { return false }
-            guard let files else { return true }
+            // A file that a build makes looks up no action of a call.
+            guard let files else { return entry.unusedNames != SourceReader.lookups }
             return entry.unusedNames.contains { name in
                 let others = Others(files[name], entry)
                 return !others.isEmpty && (entry.made.map { mayComplete($0, name, others) } ?? true)

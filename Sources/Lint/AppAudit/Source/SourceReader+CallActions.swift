@@ -5,7 +5,7 @@ import PayloadRules
 /// Reads the handlers of CallKit's actions.
 extension SourceReader {
     /// What finds an action again that its handler kept by its identifier.
-    private static let lookups: Set = [
+    static let lookups: Set = [
         "pendingCallActions", "pendingCallActionsOfClass", "pendingTransactions",
     ]
 

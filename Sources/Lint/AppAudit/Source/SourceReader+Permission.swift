@@ -27,6 +27,23 @@ extension SourceReader {
         return isSet && isDeclared
     }
 
+    /// Whether a name is compared with a permission, and is that of a constant which has the
+    /// status: `let status = await authorizationStatus()`, `status == .authorized`.
+    func isLocalStatus(_ word: Int, before index: Int) -> Bool {
+        guard
+            text.sees("==", ".", "authorized", at: word + 1)
+                || text.sees("!=", ".", "authorized", at: word + 1),
+            let (_, body) = function(around: index)
+        else { return false }
+        return text.places(of: text.tokens[word].text, in: body.lowerBound..<word).contains {
+            place in
+            text.sees("let", at: place - 1) && text.sees("=", at: place + 1)
+                && (place..<text.statementEnd(place, body)).contains {
+                    text.tokens[$0].isName("authorizationStatus")
+                }
+        }
+    }
+
     /// Whether a name begins a statement on a line of its own.
     private func isStatement(_ name: Int) -> Bool {
         guard let last = text[name - 1] else { return true }

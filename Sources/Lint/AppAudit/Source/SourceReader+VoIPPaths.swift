@@ -20,6 +20,7 @@ extension SourceReader {
         let reports = possibleReports(in: body, strictness.inputNames, head)
         let noted = digest.handovers.count
         var pathWithoutReport: Int?
+        var gaps: [Int] = []
         if reports.isEmpty {
             let isEmpty =
                 completion == nil && !head.isAsync
@@ -30,10 +31,12 @@ extension SourceReader {
                 see(.voipHandlerWithoutReport, at: scope.head)
             }
         } else {
-            pathWithoutReport =
+            gaps =
                 CompletionPaths(
                     text, body: scope, strictness, settles: reports.contains
-                ).gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0)
+                ).gaps
+            pathWithoutReport =
+                gaps.min() ?? reportGap(inHelpersOf: scope, reports, strictness, depth: 0)
                 ?? completionWithoutReport(completion, in: body, reports, strictness)
             if pathWithoutReport == nil {
                 noteReports(of: scope, reports, strictness)
@@ -49,7 +52,7 @@ extension SourceReader {
         if let pathWithoutReport {
             see(
                 .fault(isCompleted ? .voipPathWithoutReport : .voipPathWithoutEither),
-                at: pathWithoutReport)
+                atFirstOf: gaps.isEmpty ? [pathWithoutReport] : gaps)
         }
     }
 
