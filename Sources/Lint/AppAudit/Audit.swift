@@ -85,7 +85,8 @@ public struct Audit: Sendable {
                 librarySources += reader.librarySources
             }
         }
-        try checkNames(known)
+        let projects = descriptions.map(FoundFiles.folder(ofProject:))
+        try checkNames(known, projects)
         let hasTargets = !known.targets.isEmpty
         // If there are targets, only files of targets are built. An app of Expo says nothing of
         // others.
@@ -116,7 +117,7 @@ public struct Audit: Sendable {
         guard !facts.isEmpty || !library.problems.isEmpty else {
             throw descriptions.first.map { .noApp(project: $0) } ?? .nothingToAudit
         }
-        var recipients = Recipients(facts, scopes)
+        var recipients = Recipients(facts, scopes, projects)
         recipients.mayBeOthers = hasTargets && found.mayHoldOtherApps
         recipients.apply(
             sends, sendsByTarget, isChosen: !targets.isEmpty,
@@ -152,9 +153,12 @@ public struct Audit: Sendable {
     }
 
     private func checkNames(
-        _ known: (targets: Set<String>, configurations: Set<String>)
+        _ known: (targets: Set<String>, configurations: Set<String>), _ projects: [String]
     ) throws(AuditFailure) {
-        let named = known.targets.isEmpty ? targets : targets.union(sendsByTarget.keys)
+        let recipients = sendsByTarget.keys.map { name in
+            projects.contains { Recipients.isIn($0, name) } ? Paths.name(of: name) : name
+        }
+        let named = known.targets.isEmpty ? targets : targets.union(recipients)
         if let name = named.subtracting(known.targets).min() {
             throw .unknownTarget(name, known: known.targets.sorted())
         }
@@ -171,6 +175,7 @@ struct Recipients {
     /// Whether there may be other apps than those that were read.
     var mayBeOthers = false
     private let scopes: [Int]
+    private let projects: [String]
 
     /// An app in all its configurations.
     private struct App: Hashable {
@@ -178,10 +183,19 @@ struct Recipients {
         let name: String?
     }
 
-    /// Creates recipients. `scopes` distinguishes projects.
-    init(_ facts: [AppFacts], _ scopes: [Int]) {
+    /// Creates recipients. `scopes` distinguishes projects, whose folders are `projects`.
+    init(_ facts: [AppFacts], _ scopes: [Int], _ projects: [String]) {
         self.facts = facts
         self.scopes = scopes
+        self.projects = projects
+    }
+
+    /// Whether a name is that of a target with the end of the folder of its project before it, which
+    /// tells it from others of its name: `shop/ios/Runner`.
+    static func isIn(_ project: String, _ name: String) -> Bool {
+        let folder = name.split(separator: "/").dropLast()
+        let parts = project.split(separator: "/")
+        return !folder.isEmpty && parts.suffix(folder.count).elementsEqual(folder)
     }
 
     /// Assigns pushes to each app. Without names these are all iOS apps that show a sign of such
@@ -229,7 +243,7 @@ struct Recipients {
             {
                 let bundle = facts[index].bundles[place]
                 let app = App(scope: scopes[index], name: bundle.name)
-                let named = Self.named(bundle.name, in: byTarget)
+                let named = named(bundle.name, scopes[index], in: byTarget)
                 facts[index].bundles[place].sends = named ?? pushes[app] ?? []
                 if named == nil { facts[index].bundles[place].sendsWithoutSign = withoutSign }
                 facts[index].bundles[place].isOnlyAssumed =
@@ -239,10 +253,16 @@ struct Recipients {
     }
 
     /// The facts of a bundle by its name, or by the folder that identifies it.
-    private static func named(
-        _ name: String?, in byTarget: [String: Set<ServerPush>]
+    private func named(
+        _ name: String?, _ scope: Int, in byTarget: [String: Set<ServerPush>]
     ) -> Set<ServerPush>? {
         guard let name else { return byTarget.count == 1 ? byTarget.first?.value : nil }
+        if projects.indices.contains(scope) {
+            let own = byTarget.keys.filter {
+                Self.isIn(projects[scope], $0) && Paths.name(of: $0) == name
+            }
+            if let nearest = own.max(by: { $0.count < $1.count }) { return byTarget[nearest] }
+        }
         return byTarget[name] ?? byTarget[Paths.stem(of: name)]
     }
 

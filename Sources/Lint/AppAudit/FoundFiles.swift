@@ -191,7 +191,8 @@ struct FoundFiles {
     /// The folders of the projects.
     var projectFolders: [String] { projects.map(Self.folder(ofProject:)) }
 
-    private static func folder(ofProject project: String) -> String {
+    /// The folder that the paths of a project are relative to.
+    static func folder(ofProject project: String) -> String {
         let folder = Paths.folder(of: project)
         return project.hasSuffix(".pbxproj") ? Paths.folder(of: folder) : folder
     }

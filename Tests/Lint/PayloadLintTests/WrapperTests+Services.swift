@@ -46,6 +46,9 @@ extension WrapperTests {
             try await Self.findings(start + silent + #","priority":"normal"}]}"#, "BG006").isEmpty)
         #expect(
             try await Self.findings(start + #""content_available":true}]}"#, "BG013").count == 1)
+        let said = #""voip":true,"content_available":true,"data":{"callId":"u"}}]}"#
+        #expect(try await Self.findings(start + said, "BG013").isEmpty)
+        #expect(try await Self.findings(start + said, "VO009").count == 1)
         // gorush leaves out an empty message.
         #expect(
             try await Self.findings(start + #""message":"","# + silent + "}]}", "BG002").isEmpty)

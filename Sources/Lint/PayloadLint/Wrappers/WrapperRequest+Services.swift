@@ -404,7 +404,9 @@ extension WrapperRequest {
                 ("expiration", "apns-expiration"), ("collapse_id", "apns-collapse-id"),
             ], of: node, at: pointer, to: &push)
         if member("push_type") == nil {
-            push.headers.append(("apns-push-type", "alert", push.start, pointer))
+            // Services of this form say so of calls; gorush itself has no such member.
+            let isCall = member("voip").map { document.kind($0.value) == .trueLiteral } == true
+            push.headers.append(("apns-push-type", isCall ? "voip" : "alert", push.start, pointer))
         }
         let priority = member("priority")
         let isNormal = priority.flatMap { document.scalarText($0.value) } == "normal"
