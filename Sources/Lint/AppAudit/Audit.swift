@@ -190,8 +190,8 @@ struct Recipients {
         self.projects = projects
     }
 
-    /// Whether a name is that of a target with the end of the folder of its project before it, which
-    /// tells it from others of its name: `shop/ios/Runner`.
+    /// Whether a name is that of a target with the end of the folder of its project before it,
+    /// which tells it from others of its name: `shop/ios/Runner`.
     static func isIn(_ project: String, _ name: String) -> Bool {
         let folder = name.split(separator: "/").dropLast()
         let parts = project.split(separator: "/")

@@ -232,7 +232,7 @@ struct ProjectReader {
         if let file = settings.text("INFOPLIST_FILE") {
             // A setting that only Xcode can resolve, so that the file is unknown.
             guard !AppProperty.namesBuildSetting(file.value) else {
-                noteUnknown("INFOPLIST_FILE (\(file.value))", of: target) { $0.needsInfo }
+                noteUnknown(file.value, in: "INFOPLIST_FILE", of: target) { $0.needsInfo }
                 return nil
             }
             let path = FileTree.place(of: project.path(ofSetting: file.value))
@@ -250,7 +250,7 @@ struct ProjectReader {
         if !settings.isComplete,
             let mode = modes.first(where: { AppProperty.namesBuildSetting($0.value) })
         {
-            noteUnknown("UIBackgroundModes (\(mode.value))", of: target) { $0.needsInfo }
+            noteUnknown(mode.value, in: "UIBackgroundModes", of: target) { $0.needsInfo }
             return nil
         }
         guard isGenerated else { return info }
@@ -263,13 +263,17 @@ struct ProjectReader {
         return info
     }
 
-    /// Records that a reference to build settings cannot be resolved.
+    /// Records that the references to build settings in a value cannot be resolved: one that many
+    /// values have is named once.
     private func noteUnknown(
-        _ place: String, of target: XcodeTarget, affects: (AppRule) -> Bool
+        _ value: String, in place: String, of target: XcodeTarget, affects: (AppRule) -> Bool
     ) {
+        let names = AppProperty.buildSettings(in: value)
         library.noteUnknown(
-            "the build setting in \(place) is not known", target: target.name,
-            AppRules.table.filter(affects).map(\.id))
+            names.count == 1
+                ? "the build setting \(names[0]) in \(place) is not known"
+                : "the build settings \(names.joined(separator: ", ")) in \(place) are not known",
+            target: target.name, AppRules.table.filter(affects).map(\.id))
     }
 
     /// The keys with list values, whose elements a build setting separates by spaces.
@@ -318,7 +322,7 @@ struct ProjectReader {
             return settings.isComplete ? .none(place) : .unknown
         }
         guard !AppProperty.namesBuildSetting(file.value) else {
-            noteUnknown("CODE_SIGN_ENTITLEMENTS (\(file.value))", of: target) {
+            noteUnknown(file.value, in: "CODE_SIGN_ENTITLEMENTS", of: target) {
                 $0.needsEntitlements
             }
             return .unknown

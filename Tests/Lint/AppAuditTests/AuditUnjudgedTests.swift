@@ -60,7 +60,7 @@ struct AuditUnjudgedTests {
         let report = try Audit(paths: [folder.path]).report()
         let told = try #require(report.unjudged.first)
         #expect(told.targets == ["App"])
-        #expect(told.reason.contains("INFOPLIST_FILE ($(PLACE)/Info.plist)"))
+        #expect(told.reason.contains("$(PLACE) in INFOPLIST_FILE"))
         #expect(told.rules.contains("CF001") && told.rules.contains("CF020"))
         let entitlements = "CODE_SIGN_ENTITLEMENTS = \"$(PLACE)/App.entitlements\";"
         try AuditScopeTests.write(folder, "App", settings: entitlements)
@@ -89,7 +89,7 @@ struct AuditUnjudgedTests {
         let file = "X = { isa = PBXFileReference; path = App.xcconfig; sourceTree = \"<group>\"; };"
         let missing = try report(file, "baseConfigurationReference = X;")
         #expect(!AuditScopeTests.rules(missing).contains("CF001"))
-        #expect(missing.unjudged.contains { $0.reason.contains("UIBackgroundModes ($(MODE))") })
+        #expect(missing.unjudged.contains { $0.reason.contains("$(MODE) in UIBackgroundModes") })
     }
 
     @Test("a source file that a target names and that is not there is told")
@@ -168,5 +168,20 @@ struct AuditUnjudgedTests {
                 + "\"a\"), delegate: self, delegateQueue: nil) }", to: "A.swift")
         let rules = AuditScopeTests.rules(try Audit(paths: [folder.path]).report())
         #expect(rules.contains("CF049") && rules.contains("CF046"))
+    }
+
+    @Test("a build setting that many files are named with is named once")
+    func unknownSettings() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "App",
+            settings: "CODE_SIGN_ENTITLEMENTS = \"$(inherit)App/$(KIND).entitlements\"; "
+                + "INFOPLIST_FILE = \"${inherit}Info.plist\";")
+        let reasons = try Audit(paths: [folder.path]).report().unjudged.map(\.reason)
+        #expect(
+            reasons == [
+                "the build setting ${inherit} in INFOPLIST_FILE is not known",
+                "the build settings $(inherit), $(KIND) in CODE_SIGN_ENTITLEMENTS are not known",
+            ])
     }
 }

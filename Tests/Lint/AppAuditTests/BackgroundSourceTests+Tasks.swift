@@ -74,6 +74,19 @@ extension BackgroundSourceTests {
         #expect(faults(work + "\nschedule()", "BGAppRefreshTaskRequest") == [])
     }
 
+    @Test("a task that a closure ends through a function of its handler may expire")
+    func expirationOfLocalFunction() {
+        let local =
+            "func handle(_ task: BGAppRefreshTask) {\nscheduleNext()\n"
+            + "func finish() { \(Self.end) }\n"
+        #expect(
+            Self.faults(local + "load { finish() }\n}").contains(.taskWithoutExpiration))
+        #expect(!Self.faults(local + "clean()\nfinish()\n}").contains(.taskWithoutExpiration))
+        #expect(
+            !Self.faults(local + Self.expiration + "load { finish() }\n}")
+                .contains(.taskWithoutExpiration))
+    }
+
     @Test("the handler has set the expiration handler of what gets its task among others")
     func expirationOfHandler() {
         let source =

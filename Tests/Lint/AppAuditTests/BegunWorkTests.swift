@@ -46,7 +46,7 @@ struct BegunWorkTests: SourceFaultSuite {
         "func load() {\nif let url = URL(string: \"https://a.example\") {\n"
             + "let task = URLSession.shared.dataTask(with: url) { d, _, _ in self.store(d) }\n"
             + "task.resume()\n}\n}",
-        "func load() {\nDispatchQueue.global().async { self.clean() }\n}",
+        "func load() {\nDispatchQueue.global().async { self.uploadAll() }\n}",
         "func load() {\nnext()\n}\nfunc next() {\nTask { await api.load() }\n}",
     ]
 
@@ -60,6 +60,16 @@ struct BegunWorkTests: SourceFaultSuite {
         "func load() {\nlet id = app.beginBackgroundTask { }\nTask { await api.load() }\n}",
         "func load() {\nTask { @MainActor in await self.show() }\n}",
         "func load() {\nload()\n}",
+        "func load() {\nqueue.async { self.loadAll() }\nqueue.sync { }\n}",
+        "func load() {\nTask { await api.load(); merged.signal() }\nwaitUntilMerged()\n}",
+        "func load() {\nTask { await api.load() }\nautoreleasepool { semaphore.wait() }\n}",
+        "func load() {\nTask { await api.load() }\nlet loop = RunLoop.current\n"
+            + "loop.run(mode: .default, before: .distantFuture)\n}",
+        "func load() {\nTask { await api.load() }\nwhile queue.operationCount > 0 { "
+            + "sched_yield() }\n}",
+        "func load() {\nlet time = BackgroundTime(\"a\")\nTask { await api.load(); time.end() }\n}",
+        "func load() {\nTask { await counter.add(1) }\n}",
+        "func load() {\nqueue.async(flags: .barrier) { self.state = .ready }\n}",
         "func load() {\nif app.applicationState == .active { Task { await api.load() } }\n}",
     ]
 
@@ -92,11 +102,14 @@ struct BegunWorkTests: SourceFaultSuite {
             "let work = Loader.shared.load()\nwork.wait()", "Loader.shared.load().wait()",
             "if Loader.shared.load() { return }", "Loader.shared.load { print(1) }",
             "Loader.shared.load()\nLoader.shared.waitForAll()", "pick(Loader.shared.load())",
-            "Loader.shared.load()\nsemaphore.wait()",
+            "Loader.shared.load()\nsemaphore.wait()", "loader.load()",
         ])
     func awaited(call: String) throws {
         let other = "class Loader {\nstatic let shared = Loader()\n\(Self.begin[0])\n}\n"
         #expect(try !Self.faults(Self.task(call) + "}", other).contains(.earlyEnd))
+        // What the end says may wait.
+        let task = Self.task("Loader.shared.load()").replacing("true", with: "Loader.shared.isDone")
+        #expect(try !Self.faults(task + "}", other).contains(.earlyEnd))
         // Which of two functions is called is not known.
         let two = other + "class Other: Loader {\n\(Self.finish[0])\n}\n"
         #expect(try !Self.faults(Self.task("Loader.shared.load()") + "}", two).contains(.earlyEnd))
@@ -133,6 +146,13 @@ struct BegunWorkTests: SourceFaultSuite {
                 try !Self.faults(Self.push("Loader.shared.load()", answer) + "}", other)
                     .contains(.earlyAnswer))
         }
+        let answered = Self.push("Loader.shared.load()\nLoader.shared.finish()", answer) + "}"
+        #expect(try !Self.faults(answered, other).contains(.earlyAnswer))
+        let inUse =
+            Self.push(
+                "if a.applicationState == .active {\nTask { await load() }\ndone(\(answer))\n"
+                    + "return\n}", ".failed") + "}"
+        #expect(!Self.faults(inUse).contains(.earlyAnswer))
         #expect(
             try !Self.faults(
                 Self.push("await Loader.shared.load()", answer) + "}", other

@@ -45,6 +45,16 @@ struct HandlerPathTests: SourceFaultSuite {
             #expect(isOpen("if \(condition) { \(report) }"), "\(condition)")
         }
         #expect(!isOpen("if provider != nil { \(report) }"))
+        #expect(
+            !isOpen(
+                "var isReported = false\nif let user { \(report)\nisReported = true\n}\n"
+                    + "if !isReported { \(report) }"))
+        #expect(
+            !isOpen(
+                "guard session.isSignedIn else { return rejectCall() }\n\(report)\n}\n"
+                    + "func rejectCall() { refuse() }\nfunc refuse() { \(report)"))
+        #expect(!isOpen("if hasEnded { stray.endCall(completion) } else { \(report) }"))
+        #expect(isOpen("if hasEnded { stray.endCall(id) } else { \(report) }"))
         let end = "CXCallController().request(CXTransaction(action: end)) { _ in }"
         #expect(isOpen("if hasEnded { \(end) } else { \(report) }"))
         let kept = "let controller = CXCallController()\ncontroller.request(t) { _ in print(1) }"

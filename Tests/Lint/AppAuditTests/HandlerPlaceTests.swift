@@ -42,6 +42,8 @@ struct HandlerPlaceTests {
         #expect(try isLeft(call, scene))
         let chain = "(a.connectedScenes.first?.delegate as? SceneDelegate)?.handle(userInfo, done)"
         #expect(try isLeft(chain, ""))
+        let fallback = scene.replacing(".first\n", with: ".first ?? Sync.shared\n")
+        #expect(try !isLeft(call, fallback))
         let handler = "extension UIApplication { var scene: Handler? { Handler.shared } }"
         #expect(try !isLeft(call, handler))
         #expect(try !isLeft("\(call)\nif a.scene == nil { done(.noData) }", scene))

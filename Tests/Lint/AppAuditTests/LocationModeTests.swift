@@ -40,6 +40,8 @@ struct LocationModeTests {
             "manager.allowsBackgroundLocationUpdates = true",
             "manager.allowsBackgroundLocationUpdates = isOn",
             "manager.setValue(true, forKey: \"allowsBackgroundLocationUpdates\")",
+            "setValue(true, forKeyPath: \"manager.allowsBackgroundLocationUpdates\")",
+            "manager.perform(NSSelectorFromString(\"setAllowsBackgroundLocationUpdates:\"))",
             "manager.startMonitoringSignificantLocationChanges()",
             "manager.startMonitoringVisits()", "manager.startMonitoring(for: region)",
             "let session = CLBackgroundActivitySession()",

@@ -29,19 +29,22 @@ struct PresumedUsesTests {
 
     @Test("other people's libraries do not end the time that an app asks for")
     func time() throws {
-        func messages(_ pod: String) throws -> [String] {
+        func messages(_ pod: String, _ use: String = "") throws -> [String] {
             let folder = try TestFolder()
             try AuditScopeTests.write(
                 folder, "App", settings: "",
                 source: "class A {\nvar ids: [UIBackgroundTaskIdentifier] = []\nfunc f() {\n"
-                    + "ids.append(UIApplication.shared.beginBackgroundTask { self.g() })\n}\n"
-                    + "func g() { ids = [] }\n}")
+                    + "let id = UIApplication.shared.beginBackgroundTask { self.g() }\n"
+                    + "ids.append(id)\n\(use)\n}\nfunc g() { ids = [] }\n}")
             try folder.write("target 'App' do\n  \(pod)\nend", to: "App/Podfile")
             return try Audit(paths: [folder.path]).report().findings
                 .filter { $0.diagnostic.rule == "CF045" }.map(\.diagnostic.message)
         }
         #expect(try messages("pod 'TaskQueue'") == ["nothing calls endBackgroundTask"])
         // One of the app's own may.
+        #expect(
+            try messages("pod 'TaskQueue'", "UIApplication.shared.end(id)")
+                != ["nothing calls endBackgroundTask"])
         let own = try messages("pod 'Core', :path => '../Core'")
         #expect(!own.contains("nothing calls endBackgroundTask"))
     }

@@ -46,7 +46,8 @@ struct AuditCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             What the server sends to the apps that show a sign of it, or to one target, as \
-            App=background,voip, or as ios/App=voip where projects have targets of one name: alert, background, voip, liveactivity, broadcast, location, \
+            App=background,voip, or as ios/App=voip where projects have targets of one name: \
+            alert, background, voip, liveactivity, broadcast, location, \
             pushtotalk, widgets, time-sensitive, critical, communication.
             """, valueName: "pushes"), completion: .list(ServerPush.allCases.map(\.rawValue)))
     var sends: [String] = []

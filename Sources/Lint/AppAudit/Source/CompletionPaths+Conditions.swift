@@ -146,9 +146,10 @@ extension CompletionPaths {
     }
 
     /// Whether a condition asks whether a user is signed in, beside names with arbitrary values: a
-    /// push comes to a device from which the user has signed out too.
-    func asksForAccount(_ range: Range<Int>) -> Bool {
-        !strictness.inputNames.isEmpty
+    /// push comes to a device from which the user has signed out too. What makes the call behind it
+    /// may do so for those.
+    func asksForAccount(_ range: Range<Int>, last next: Int, in body: Range<Int>) -> Bool {
+        !strictness.inputNames.isEmpty && !mentions(next..<max(next, body.upperBound))
             && range.contains { index in
                 text.tokens[index].isName
                     && !Self.accounts.isDisjoint(

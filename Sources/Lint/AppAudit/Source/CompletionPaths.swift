@@ -428,7 +428,7 @@ struct CompletionPaths {
             isSettled = true
         } else if !isSettled,
             branches.contains(where: { $0.isSettled || mentions(condition.lowerBound..<next) }),
-            asksForInput(condition) || asksForAccount(condition)
+            asksForInput(condition) || asksForAccount(condition, last: next, in: range)
         {
             openBranches.append(condition.lowerBound)
         }

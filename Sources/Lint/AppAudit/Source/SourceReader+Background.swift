@@ -111,6 +111,7 @@ extension SourceReader {
             readRenewedTime(index)
         }
         let variable = assertionVariable(index)
+        if let (name, _) = variable, handsTimeOn(name) { see(.handedTime, at: index) }
         if isFollowed, let (name, isLocal) = variable {
             readOverwrittenTime(index, name, isLocal: isLocal)
         }

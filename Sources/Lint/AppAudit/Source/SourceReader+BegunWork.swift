@@ -25,7 +25,7 @@ extension SourceReader {
     }
 
     /// Whether a call is a statement of its own, and gets no closure.
-    private func isPlainCall(_ word: Int) -> Bool {
+    func isPlainCall(_ word: Int) -> Bool {
         guard isCall(word), startsStatement(word) else { return false }
         let open = message(around: word) ?? word + 1
         let close = text.partners[open]
@@ -71,11 +71,64 @@ extension SourceReader {
         else { return false }
         let body = text.content(ofBracket: function.open)
         let names = Set(head.parameters.map(\.name))
-        return !body.contains { waits($0) && isOnPath($0, of: function) }
-            && body.contains { word in
-                beginsUnawaited(word, in: body, depth: depth + 1)
-                    && isBegun(word, in: function, unless: names)
-            }
+        // `let time = BackgroundTime("sync")`
+        guard
+            !body.contains(where: {
+                namesTime(text.tokens[$0]) || waits($0) && isOnPath($0, of: function)
+            })
+        else { return false }
+        return body.contains { word in
+            beginsLongWork(word, in: body, depth: depth + 1)
+                && isBegun(word, in: function, unless: names)
+                && isFollowedByNothing(word, in: function, body)
+        }
+    }
+
+    /// Whether a name tells of time in the background, which another file may ask for.
+    func namesTime(_ token: SwiftToken) -> Bool {
+        token.isName
+            && !Self.timeWords.isDisjoint(with: Self.nameParts(token.text))
+    }
+
+    private static let timeWords: Set = [
+        "background", "expiring", "assertion", "keepalive", "alive", "awake",
+    ]
+
+    /// Whether a word begins work whose words tell that it may take long: a request, `await
+    /// loader.load()`, and not `await counter.add(1)`.
+    func beginsLongWork(_ word: Int, in body: Range<Int>, depth: Int = 0) -> Bool {
+        guard beginsUnawaited(word, in: body, depth: depth) else { return false }
+        let name = text.tokens[word].text
+        if functions[name] != nil || Self.requests.contains(where: name.hasPrefix) { return true }
+        return (word..<text.statementEnd(word, body)).contains { index in
+            isCall(index) && index != word && !isIdleCall(index)
+                && !Self.longVerbs.isDisjoint(with: Self.nameParts(text.tokens[index].text))
+        }
+    }
+
+    private static let longVerbs: Set = [
+        "backup", "check", "download", "export", "fetch", "import", "load", "poll", "process",
+        "pull", "push", "query", "refresh", "reload", "request", "retrieve", "send", "sync",
+        "synchronize", "update", "upload",
+    ]
+
+    /// Whether behind work that a word begins a function only logs, schedules and begins more.
+    private func isFollowedByNothing(
+        _ word: Int, in function: SourceScope, _ body: Range<Int>
+    ) -> Bool {
+        (text.statementEnd(word, body)..<body.upperBound).allSatisfy { index in
+            !isCall(index) || !isOnPath(index, of: function) || isHarmless(index, in: body)
+        }
+    }
+
+    /// Whether a call neither waits for work nor is it.
+    func isHarmless(_ index: Int, in body: Range<Int>) -> Bool {
+        let name = text.tokens[index].text
+        return name == "resume" || isCertainLog(index) || doesNothing(index)
+            || functions[name] == nil && speaksOfSchedule(index)
+            || beginsUnawaited(index, in: body)
+            || functions[name].map { schedulesNext(text.content(ofBracket: $0.open), depth: 0) }
+                == true
     }
 
     /// Whether a function of the file may ask for time of its own, or use such a session.
@@ -127,10 +180,13 @@ extension SourceReader {
     func mayCallElsewhere(_ word: Int) -> Bool {
         let name = text.tokens[word].text
         guard functions[name] == nil, isPlainCall(word), !waits(word), !isIdleCall(word),
-            !isCertainLog(word), !speaksOfSchedule(word), name.first?.isLowercase == true,
-            text.call(at: word)?.owner != .unknown
+            !isCertainLog(word), !speaksOfSchedule(word), name.first?.isLowercase == true
         else { return false }
-        return true
+        // A property may be of another type than one of its name.
+        switch text.call(at: word)?.owner {
+        case .own?, .typed?: return true
+        case .named?, .unknown?, nil: return false
+        }
     }
 
     /// Whether a name tells of a request for a task: `scheduleAppRefresh`, `submitNext`.

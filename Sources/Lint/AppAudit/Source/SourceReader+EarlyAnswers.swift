@@ -10,10 +10,14 @@ extension SourceReader {
     /// with a closure. An asynchronous handler returns its answer.
     func earlyAnswer(_ completion: String?, in handler: SourceScope, _ body: Range<Int>) -> Int? {
         unwaitedAnswers(completion, in: handler, body).first { call in
-            (body.lowerBound..<call).contains { word in
-                precedes(word, call, in: handler)
-                    && (beginsWork(word, completion, in: body)
-                        || callsWork(word, completion, in: handler) || callsBegunWork(word))
+            let isOfNewData = says(["newData", "UIBackgroundFetchResultNewData"], call, body)
+            return (body.lowerBound..<call).contains { word in
+                guard precedes(word, call, in: handler) else { return false }
+                if isOfNewData, beginsWork(word, completion, in: body) { return true }
+                if isOfNewData, callsWork(word, completion, in: handler) { return true }
+                return beginsLongWork(word, in: body) && !text.sees("=", at: word - 1)
+                    && !isGiven(completion, word, in: body)
+                    && isLast(word, before: call, of: handler, body)
             }
         }
     }
@@ -28,9 +32,8 @@ extension SourceReader {
         guard let answer = answers.first(where: { _ in true }) else { return }
         let calls = (body.lowerBound..<answer).lazy.filter { [self] word in
             precedes(word, answer, in: handler) && mayCallElsewhere(word)
-                && !text.content(ofBracket: message(around: word) ?? word + 1).contains {
-                    text.tokens[$0].text == completion
-                }
+                && !isGiven(completion, word, in: body)
+                && isLast(word, before: answer, of: handler, body)
         }
         for word in Array(calls.prefix(Self.answeredCalls)) {
             noteBegunWork(word, endedAt: answer, fault)
@@ -39,6 +42,38 @@ extension SourceReader {
 
     /// The calls before an answer that are followed.
     private static let answeredCalls = 8
+
+    /// Whether a statement has the completion handler.
+    private func isGiven(_ completion: String?, _ word: Int, in body: Range<Int>) -> Bool {
+        (word..<text.statementEnd(word, body)).contains { text.tokens[$0].text == completion }
+    }
+
+    /// Whether nothing between begun work and an answer, the answer's own value among it, may wait
+    /// for the work.
+    private func isLast(
+        _ word: Int, before answer: Int, of handler: SourceScope, _ body: Range<Int>
+    ) -> Bool {
+        let start = text.statementEnd(word, body)
+        let end = max(start, text.statementEnd(answer, body))
+        let value =
+            text.sees("(", at: answer + 1) ? text.content(ofBracket: answer + 1) : answer..<end
+        let isPlain = value.allSatisfy { index in
+            !text.tokens[index].isName
+                || ["return", "UIBackgroundFetchResult"].contains(text.tokens[index].text)
+                || Self.answerNames.contains(text.tokens[index].text)
+        }
+        return isPlain
+            && (start..<max(start, answer)).allSatisfy { index in
+                !isCall(index) || !isOnPath(index, of: handler) || isHarmless(index, in: body)
+            }
+    }
+
+    private static let answerNames: Set = [
+        "newData", "noData", "failed", "UIBackgroundFetchResultNewData",
+        "UIBackgroundFetchResultNoData", "UIBackgroundFetchResultFailed",
+    ]
+    /// The answers that there is new data, or that there is none.
+    private static let doneNames = answerNames.filter { !$0.lowercased().hasSuffix("failed") }
 
     /// The answers on the paths of a handler that nothing waits before.
     private func unwaitedAnswers(
@@ -49,7 +84,20 @@ extension SourceReader {
         }
         return (asksForTime ? body.lowerBound..<body.lowerBound : body).lazy.filter { call in
             isAnswer(call, completion) && isOnPath(call, of: handler)
-                && saysWorkIsDone(call, body) && !follows(call, in: body, where: waits)
+                && says(Self.doneNames, call, body) && !follows(call, in: body, where: waits)
+                && !isInForeground(call, of: handler)
+        }
+    }
+
+    /// Whether an answer is given only to an app that is in use, which is not suspended.
+    private func isInForeground(_ answer: Int, of handler: SourceScope) -> Bool {
+        let states: Set = ["active", "inactive", "foreground", "background"]
+        return text.scopes(around: answer).prefix { $0.open != handler.open }.contains { scope in
+            (scope.head..<scope.open).contains { index in
+                text.tokens[index].isName("applicationState")
+                    || text.tokens[index].isName
+                        && !states.isDisjoint(with: Self.nameParts(text.tokens[index].text))
+            }
         }
     }
 
@@ -58,17 +106,13 @@ extension SourceReader {
         return text.tokens[call].isName(completion) && isCall(call) && !text.isLabel(call)
     }
 
-    /// Whether an answer is that there is new data, or that there is none.
-    private func saysWorkIsDone(_ call: Int, _ body: Range<Int>) -> Bool {
+    /// Whether an answer has one of some names.
+    private func says(_ names: Set<String>, _ call: Int, _ body: Range<Int>) -> Bool {
         let answer =
             text.sees("(", at: call + 1)
             ? text.content(ofBracket: call + 1) : call + 1..<text.statementEnd(call, body)
         return answer.contains {
-            [
-                "newData", "UIBackgroundFetchResultNewData", "noData",
-                "UIBackgroundFetchResultNoData",
-            ]
-            .contains(text.tokens[$0].text)
+            names.contains(text.tokens[$0].text)
         }
     }
 

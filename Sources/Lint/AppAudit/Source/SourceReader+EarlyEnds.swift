@@ -32,6 +32,13 @@ extension SourceReader {
         noteCalled(body)
     }
 
+    /// Whether a closure in a handler calls one of its functions.
+    func isCalledLater(_ name: String, in handler: SourceScope) -> Bool {
+        text.places(of: name, in: text.content(ofBracket: handler.open)).contains { use in
+            isCall(use) && !isOnPath(use, of: handler) && !text.sees("func", at: use - 1)
+        }
+    }
+
     /// The first end of a task behind work that the handler began and that nothing waits for. All
     /// ends have to stand in the handler itself: one in a closure may wait for the work.
     ///
@@ -76,9 +83,11 @@ extension SourceReader {
             if isDeferred, body.contains(where: { waits($0) && isOnPath($0, of: handler) }) {
                 continue
             }
+            let saysPlainly = endsPlainly(end, in: body)
             let work = (rest.lowerBound..<max(rest.lowerBound, last)).first { word in
                 precedes(word, last, in: handler) && expiration?.contains(word) != true
-                    && begins(word) && isLastCall(word, before: last, ends, of: handler, in: body)
+                    && begins(word) && (!isOfApp(word) || saysPlainly && !makesTime(rest))
+                    && isLastCall(word, before: last, ends, of: handler, in: body)
             }
             if let work { return (work, end) }
         }
@@ -180,6 +189,31 @@ extension SourceReader {
         return last.flatMap { callsBegunWork($0) || mayCallElsewhere($0) ? $0 : nil }
     }
 
+    /// Whether something is made whose name tells of time in the background: `BackgroundTime()`.
+    private func makesTime(_ body: Range<Int>) -> Bool {
+        body.contains { index in
+            text.tokens[index].text.first?.isUppercase == true && isCall(index)
+                && namesTime(text.tokens[index])
+        }
+    }
+
+    /// Whether a call is of a function of the app's own, here or in another file.
+    private func isOfApp(_ word: Int) -> Bool {
+        functions[text.tokens[word].text] != nil || mayCallElsewhere(word)
+    }
+
+    /// Whether the end of a task says only whether it succeeded, and reads nothing that may wait:
+    /// `task.setTaskCompleted(success: true)`, and not `success: sync.outcome`.
+    private func endsPlainly(_ end: Int, in body: Range<Int>) -> Bool {
+        if text.tokens[end].text.hasPrefix("endBackgroundTask") { return true }
+        let words = (end..<text.statementEnd(end, body)).filter { text.tokens[$0].isName }
+        return words.dropFirst().allSatisfy { word in
+            let name = text.tokens[word].text
+            return ["success", "true", "false", "YES", "NO"].contains(name)
+                || name.hasPrefix("setTaskCompleted")
+        }
+    }
+
     /// Whether between work that a word begins and the end of a task nothing is called that may
     /// wait for it, or that may be the work.
     private func isLastCall(
@@ -196,11 +230,7 @@ extension SourceReader {
             if ends.contains(index) || name.hasPrefix("setTaskCompleted") { return true }
             // It runs until something stops it.
             if name.hasPrefix("CFRunLoop") { return false }
-            return name == "resume" || isCertainLog(index) || doesNothing(index)
-                || functions[name] == nil && speaksOfSchedule(index)
-                || beginsUnawaited(index, in: body)
-                || functions[name].map { schedulesNext(text.content(ofBracket: $0.open), depth: 0) }
-                    == true
+            return isHarmless(index, in: body)
         }
     }
 

@@ -8,6 +8,8 @@ extension SourceReader {
     /// `BGTaskScheduler` is another one.
     func mayEndTime(at index: Int, depth: Int = 0) -> Bool {
         guard !text.tokens[index].text.hasPrefix("setTaskCompleted") else { return false }
+        // `id.map(UIApplication.shared.endBackgroundTask)`
+        if text.tokens[index].isName("endBackgroundTask"), !isCall(index) { return true }
         if text.sees("?", "(", at: index + 1) || runsUnseen(index) { return true }
         guard isCall(index), !doesNothing(index), !endsTimer(index), !answersSystem(index) else {
             return false
@@ -17,6 +19,24 @@ extension SourceReader {
             mayEndTime(at: $0, depth: depth + 1)
         }
     }
+
+    /// Whether a call that is not of this file gets an identifier of time, which it may end.
+    func handsTimeOn(_ name: String) -> Bool {
+        text.places(of: name).prefix(AuditLimits.headWords).contains { place in
+            guard let (_, body) = function(around: place),
+                let call = text.calls(around: place, in: body).first?.name
+            else { return false }
+            let callee = text.tokens[call].text
+            return functions[callee] == nil && !callee.hasPrefix("endBackgroundTask")
+                && !Self.collecting.contains(callee) && !isIdleCall(call)
+        }
+    }
+
+    /// Functions of collections that an identifier is kept in.
+    private static let collecting: Set = [
+        "addObject", "append", "index", "insert", "indexOfObject", "remove", "removeObject",
+        "removeValue", "updateValue",
+    ]
 
     /// Whether a call is one of the completion handler that the system gave a function of the app's
     /// delegate: `fetchCompletionHandler`.

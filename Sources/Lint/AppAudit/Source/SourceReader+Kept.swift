@@ -388,7 +388,8 @@ extension SourceReader {
             name == "run"
             && text.tokens[..<index].suffix(4).contains { $0.text.hasSuffix("RunLoop") }
         return isCall(index)
-            && (runsLoop || Self.waiting.contains(name) || name.hasSuffix("_wait"))
+            && (runsLoop || Self.waiting.contains(name) || name.hasSuffix("_wait")
+                || name.hasPrefix("CFRunLoopRun"))
     }
 
     /// The functions of the system that block a thread, as far as their names say no more.

@@ -71,6 +71,8 @@ extension SourceReader {
         }
         // Closure parameters are completions, unless their names mean more.
         let closures = Set(head.parameters.map(\.name).filter { !Self.speaksOfHandling($0) })
+        let completions = Set(
+            head.parameters.filter { !Self.closureTypes.isDisjoint(with: $0.types) }.map(\.name))
         let holdsReport = namesReport(body)
         let candidates = body.filter { index in
             let token = text.tokens[index]
@@ -78,10 +80,12 @@ extension SourceReader {
             if Self.reports.contains(token.text) { return true }
             if let older = olderHandler(calledAt: index) { return mayReport(older) }
             // A later part of a message that ends a call: `[calls endCall:id reason:reason]`.
-            if let first = firstPart(of: index), endsCall(first, inputs), !reportsCall(index) {
+            if let first = firstPart(of: index), endsCall(first, inputs, completions),
+                !reportsCall(index)
+            {
                 return false
             }
-            guard !isIdleCall(index), !endsCall(index, inputs), !reportsNothing(index),
+            guard !isIdleCall(index), !endsCall(index, inputs, completions), !reportsNothing(index),
                 !stopsWaiting(index, inputs), !callsScript(index), !showsAlert(index),
                 !setsOption(index, inputs), !requestsTransaction(index),
                 !holdsReport || !postsNotification(index)
@@ -396,7 +400,9 @@ extension SourceReader {
 
     /// Whether a call ends one that was reported, by its name, or by the reason that it gets if it
     /// does not get the push too, and the function reports none in this file.
-    private func endsCall(_ index: Int, _ inputs: Set<String>) -> Bool {
+    private func endsCall(
+        _ index: Int, _ inputs: Set<String>, _ completions: Set<String>
+    ) -> Bool {
         let name = text.tokens[index].text
         let isEnd = Self.endingVerbs.contains { verb in
             guard name.hasPrefix(verb) else { return false }
@@ -406,10 +412,16 @@ extension SourceReader {
         guard isEnd || name.hasPrefix("disconnect") && !getsPush || !getsPush && getsReason(index),
             !name.lowercased().contains("report")
         else { return false }
-        guard let scope = functions[name] else { return true }
-        return !namesReport(text.content(ofBracket: scope.open))
+        // What gets the completion handler, in another file, may report the call before it ends it.
+        guard let scope = functions[name] else {
+            return !arguments(ofCall: index).contains {
+                completions.contains(text.tokens[$0].text)
+            }
+        }
+        return !namesReport(text.content(ofBracket: scope.open)) && !leadsToReport(scope)
     }
 
+    private static let closureTypes: Set = ["escaping", "Void", "void"]
     private static let endingVerbs = [
         "end", "dismiss", "hangUp", "hangup", "reject", "decline", "stop",
     ]

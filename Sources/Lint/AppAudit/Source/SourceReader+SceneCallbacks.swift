@@ -30,10 +30,7 @@ extension SourceReader {
     mutating func readSceneName(_ name: String, _ index: Int) {
         // `appDelegate.applicationDidEnterBackground(application)`, `life.onLeave =
         // applicationDidEnterBackground`
-        if name == "applicationDidEnterBackground",
-            isDeclaration(index) || text.sees("super", at: index - 2)
-                || text.sees("super", at: index - 1)
-        {
+        if name == "applicationDidEnterBackground", isDeclaration(index) || isOfKnownBase(index) {
             return
         }
         if name == "scenePhase" {
@@ -42,6 +39,21 @@ extension SourceReader {
             if isPassedOver { return }
         }
         see(.sceneCallback, at: index)
+    }
+
+    /// The ends of the names of notifications by which code learns that the app leaves the
+    /// foreground.
+    static let leavingNotifications = [
+        "DidEnterBackgroundNotification", "WillResignActiveNotification",
+        "WillDeactivateNotification",
+    ]
+
+    /// Whether a call is of the base class, which is the system's or that of a known framework.
+    private func isOfKnownBase(_ index: Int) -> Bool {
+        guard text.sees("super", at: index - 2) || text.sees("super", at: index - 1),
+            let base = text.type(around: index)?.inherited.first
+        else { return false }
+        return ["UIResponder", "NSObject"].contains(base) || PluginManifests.hosts.contains(base)
     }
 
     /// Whether a file asks of the phase of its scene only whether it is active.
@@ -110,18 +122,28 @@ extension SourceReader {
             guard text.tokens[word].isName else { return false }
             let name = text.tokens[word].text
             if ["connectedScenes", "windowScene"].contains(name) { return true }
-            guard depth < 3 else { return false }
-            return text.places(of: name).prefix(AuditLimits.headWords).contains { place in
-                let isDeclared =
-                    text.sees("func", at: place - 1) || text.sees("var", at: place - 1)
-                guard isDeclared,
-                    let open = (place..<text.tokens.count).prefix(AuditLimits.headWords).first(
-                        where: { text.tokens[$0].isMark("{") })
+            let declared = text.places(of: name).prefix(AuditLimits.headWords).filter { place in
+                ["func", "var", "let"].contains { text.sees($0, at: place - 1) }
+            }
+            guard depth < 3, !declared.isEmpty else { return false }
+            return declared.allSatisfy { place in
+                let open = (place..<text.tokens.count).prefix(AuditLimits.headWords)
+                    .first { text.tokens[$0].isMark("{") }
+                guard let open, !(place..<open).contains(where: { text.tokens[$0].isMark("=") })
                 else { return false }
-                return !(place..<open).contains { text.tokens[$0].isMark("=") }
-                    && leadsToScene(text.content(ofBracket: open), depth: depth + 1)
+                let body = text.content(ofBracket: open)
+                return !body.contains(where: chooses) && leadsToScene(body, depth: depth + 1)
             }
         }
+    }
+
+    /// Whether a token chooses among values: `scene ?? other`, `isOn ? scene : other`, `[a, b]`.
+    private func chooses(_ index: Int) -> Bool {
+        let token = text.tokens[index]
+        return token.isMark("??") || token.isMark("[") || token.isName("if")
+            || token.isName("else")
+            || token.isMark("?") && !text.sees("as", at: index - 1)
+                && !text.sees(".", at: index + 1)
     }
 
     /// Whether a body calls a function that the app calls when it launches too.

@@ -265,7 +265,12 @@ extension SourceReader {
         let isLater = ends.contains { end in
             for around in text.scopes(around: end) {
                 if around.open == scope.open { return false }
-                if case .closure = around.kind { return true }
+                switch around.kind {
+                case .closure: return true
+                // `func finish() { task.setTaskCompleted(success: true) }`, `load { finish() }`
+                case .function(let local) where isCalledLater(local.name, in: scope): return true
+                case .function, .control, .type: continue
+                }
             }
             return false
         }

@@ -414,10 +414,11 @@ struct SourceReader {
         {
             see(.silentPushCheck, at: index)
         }
-        if value == "UIApplicationDidEnterBackgroundNotification" {
+        if value.hasPrefix("UI"), Self.leavingNotifications.contains(where: value.hasSuffix) {
             see(.sceneCallback, at: index)
         }
-        if value == "allowsBackgroundLocationUpdates" { see(.lastingLocation, at: index) }
+        // `manager.setValue(true, forKeyPath: "locations.allowsBackgroundLocationUpdates")`
+        if value.contains("llowsBackgroundLocationUpdates") { see(.lastingLocation, at: index) }
         if value == "desiredPushTypes" { see(.otherPushTypes, at: index) }
         if value == "registerForRemoteNotifications" {
             see(.remoteNotificationRegistration(.unknown), at: index)

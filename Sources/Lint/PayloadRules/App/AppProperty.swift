@@ -34,17 +34,29 @@ public struct AppProperty: Hashable, Sendable {
     /// Whether the text of a bundle id, a mode or an environment contains an unknown build setting,
     /// so that it can be any.
     public static func namesBuildSetting(_ text: String) -> Bool {
+        !buildSettings(in: text).isEmpty
+    }
+
+    /// The references to build settings in a text, each once: `$(NAME)`, `${NAME}` and `$NAME`.
+    public static func buildSettings(in text: String) -> [String] {
+        var found: [String] = []
         var rest = text[...]
         while let dollar = rest.firstIndex(of: "$") {
             rest = rest[rest.index(after: dollar)...]
-            // `$(NAME)`, `${NAME}` and `$NAME`.
-            if let next = rest.first,
-                next == "(" || next == "{" || (next.isASCII && next.isUppercase)
-            {
-                return true
+            guard let first = rest.first else { break }
+            let name: Substring
+            if first == "(" || first == "{" {
+                let end = rest.firstIndex(of: first == "(" ? ")" : "}")
+                name = end.map { rest[...$0] } ?? rest
+            } else if first.isASCII, first.isUppercase {
+                name = rest.prefix { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+            } else {
+                continue
             }
+            let reference = "$" + name
+            if !found.contains(reference) { found.append(reference) }
         }
-        return false
+        return found
     }
 
     /// Whether the value is true: a Boolean, or its text in a build setting.

@@ -375,7 +375,8 @@ extension AppRules {
         for bundle in facts.bundles {
             var told: Set<AppPlace> = []
             let begins = bundle.observations.filter { $0.subject == .backgroundAssertion }
-            let isNeverEnded = bundle.lacks(.endsOfTime) { $0 == .backgroundAssertionEnd }
+            let open: ModuleUses = bundle.shows { $0 == .handedTime } ? .time : .endsOfTime
+            let isNeverEnded = bundle.lacks(open) { $0 == .backgroundAssertionEnd }
             if isNeverEnded, let begin = begins.first {
                 findings.suspect(bundle, at: begin.place, "nothing calls endBackgroundTask")
                 told.insert(begin.place)

@@ -72,12 +72,17 @@ extension AppRules {
                 findings.suspect(
                     app, at: old.place,
                     "registerForRemoteNotificationTypes does nothing since iOS 8")
-            } else if app.mode(.remoteNotification) != nil,
+            } else if app.mode(.remoteNotification) != nil || asksForToken(app),
                 let handler = app.own(.remoteNotificationHandler(inSceneDelegate: false))
             {
                 findings.suspect(app, at: handler.place)
             }
         }
+    }
+
+    /// Whether the entitlements of an app say that it gets pushes.
+    private static func asksForToken(_ app: AppFacts.Bundle) -> Bool {
+        if case .present = app.pushEntitlement { true } else { false }
     }
 
     private static func registrationBehindPermission(

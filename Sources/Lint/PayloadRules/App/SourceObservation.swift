@@ -166,6 +166,8 @@ public struct SourceObservation: Hashable, Sendable {
 
         /// `allowsBackgroundLocationUpdates` is set to true.
         case backgroundLocation
+        /// An identifier of time in the background that code elsewhere gets, and may end.
+        case handedTime
         /// What gives an app locations in the background: updates that go on, visits, regions.
         case lastingLocation
         /// A request for location pushes.
