@@ -286,7 +286,7 @@ extension SourceReader {
         }
     }
 
-    /// Whether the token is one of a Live Activity: `for await token in activity.pushTokenUpdates {`.
+    /// Whether the token is a Live Activity's: `for await token in activity.pushTokenUpdates {`.
     private func isOfActivity(_ index: Int) -> Bool {
         text.scopes(around: index).contains { scope in
             guard case .control("for") = scope.kind else { return false }

@@ -241,10 +241,7 @@ extension SourceReader {
         // `granted`, and no member of an answer that says more.
         let bare = words.filter { !text.sees(".", at: $0 + 1) }
         return bare.contains { answers.contains(text.tokens[$0].text) }
-            || words.contains {
-                isAssignedStatus(text.tokens[$0].text, before: index)
-                    || isLocalStatus($0, before: index)
-            }
+            || words.contains { isStatus($0, before: index) }
     }
 
     /// The names of the result of `requestAuthorization` around a token: the first parameter of its

@@ -2,9 +2,16 @@
 
 /// Determines what else tells of the permission to show alerts.
 extension SourceReader {
+    /// Whether a name in a condition is that of a variable which has whether the permission was
+    /// given, or its status.
+    func isStatus(_ word: Int, before index: Int) -> Bool {
+        isAssignedStatus(text.tokens[word].text, before: index)
+            || isLocalStatus(word, before: index)
+    }
+
     /// Whether a local variable is `false` until it is set once, around a token and before it, to
     /// whether the permission was given: `granted = settings.authorizationStatus == .authorized`.
-    func isAssignedStatus(_ name: String, before index: Int) -> Bool {
+    private func isAssignedStatus(_ name: String, before index: Int) -> Bool {
         guard !text.places(of: "authorizationStatus").isEmpty else { return false }
         let around = Set(text.scopes(around: index).map(\.open))
         var isSet = false
@@ -29,7 +36,7 @@ extension SourceReader {
 
     /// Whether a name is compared with a permission, and is that of a constant which has the
     /// status: `let status = await authorizationStatus()`, `status == .authorized`.
-    func isLocalStatus(_ word: Int, before index: Int) -> Bool {
+    private func isLocalStatus(_ word: Int, before index: Int) -> Bool {
         guard
             text.sees("==", ".", "authorized", at: word + 1)
                 || text.sees("!=", ".", "authorized", at: word + 1),
