@@ -16,6 +16,9 @@ public struct Audit: Sendable {
     public var sends: Set<ServerPush>
     /// The server's pushes to single targets.
     public var sendsByTarget: [String: Set<ServerPush>]
+    /// Whether settings say what the server sends, which may name targets of other projects too; a
+    /// name that no target has is an error otherwise.
+    public var sendsAreSettings = false
     /// The storefronts of the app, by ISO 3166-1 alpha-3 code.
     public var storefronts: Set<String>
     /// The targets of Xcode projects to audit; empty for all.
@@ -55,6 +58,7 @@ public struct Audit: Sendable {
         var facts: [AppFacts] = []
         var known = (targets: Set<String>(), configurations: Set<String>())
         var scopes: [Int] = []
+        var places: [(folder: String, target: String)] = []
         var librarySources: [String] = []
         var readers: [ProjectReader] = []
         let descriptions = found.projects + found.tuistManifests + found.expoConfigurations
@@ -78,6 +82,7 @@ public struct Audit: Sendable {
                 found.infoPlistsOfLibraries.formUnion(reader.libraryInfoPlists)
             }
             known.targets.formUnion(reader.targetNames)
+            places += reader.targetNames.map { (FoundFiles.folder(ofProject: path), $0) }
             known.configurations.formUnion(reader.configurationNames)
             facts += reader.facts(targets: targets, configurations: configurations)
             scopes += Array(repeating: index, count: facts.count - scopes.count)
@@ -85,8 +90,7 @@ public struct Audit: Sendable {
                 librarySources += reader.librarySources
             }
         }
-        let projects = descriptions.map(FoundFiles.folder(ofProject:))
-        try checkNames(known, projects)
+        let strangers = try checkNames(known, places)
         let hasTargets = !known.targets.isEmpty
         // If there are targets, only files of targets are built. An app of Expo says nothing of
         // others.
@@ -117,7 +121,8 @@ public struct Audit: Sendable {
         guard !facts.isEmpty || !library.problems.isEmpty else {
             throw descriptions.first.map { .noApp(project: $0) } ?? .nothingToAudit
         }
-        var recipients = Recipients(facts, scopes, projects)
+        var recipients = Recipients(
+            facts, scopes, descriptions.map(FoundFiles.folder(ofProject:)))
         recipients.mayBeOthers = hasTargets && found.mayHoldOtherApps
         recipients.apply(
             sends, sendsByTarget, isChosen: !targets.isEmpty,
@@ -140,6 +145,14 @@ public struct Audit: Sendable {
             AppFinding.merged(findings), undecided: undecided,
             configurationCount: Set(facts.compactMap(\.configuration)).count)
         report.unjudged += open.unjudged + recipients.unjudged + found.unjudged
+        if !strangers.isEmpty {
+            report.unjudged.append(
+                AuditReport.Unjudged(
+                    targets: [],
+                    reason: "sends of the settings was not applied to "
+                        + strangers.joined(separator: ", ") + ", for lack of such a target here",
+                    rules: []))
+        }
         let mayLack = AppRules.mayLackPushEntitlement(recipients.facts, besides: findings)
         report.unjudged += UnreadScripts(found, hasTargets, mayLackEntitlement: mayLack).unjudged
         if let sentence = leftOut?.unjudged { report.unjudged.append(sentence) }
@@ -152,19 +165,31 @@ public struct Audit: Sendable {
             && ![".xcodeproj", ".app", ".appex"].contains(where: path.hasSuffix)
     }
 
+    /// Throws for a name that no target has. Returns those of settings, which may be for other
+    /// parts of their folder.
     private func checkNames(
-        _ known: (targets: Set<String>, configurations: Set<String>), _ projects: [String]
-    ) throws(AuditFailure) {
-        let recipients = sendsByTarget.keys.map { name in
-            projects.contains { Recipients.isIn($0, name) } ? Paths.name(of: name) : name
+        _ known: (targets: Set<String>, configurations: Set<String>),
+        _ places: [(folder: String, target: String)]
+    ) throws(AuditFailure) -> [String] {
+        let strangers = sendsByTarget.keys.filter { name in
+            !known.targets.isEmpty && !known.targets.contains(name)
+                && !places.contains {
+                    $0.target == Paths.name(of: name) && Recipients.isIn($0.folder, name)
+                }
         }
-        let named = known.targets.isEmpty ? targets : targets.union(recipients)
-        if let name = named.subtracting(known.targets).min() {
-            throw .unknownTarget(name, known: known.targets.sorted())
+        let wrong = targets.subtracting(known.targets).union(sendsAreSettings ? [] : strangers)
+        if let name = wrong.min() {
+            let many = Dictionary(grouping: places, by: \.target)
+            let names = places.map { place in
+                many[place.target]?.count == 1
+                    ? place.target : Paths.join(place.folder, place.target)
+            }
+            throw .unknownTarget(name, known: Set(names).sorted())
         }
         if let name = configurations.subtracting(known.configurations).min() {
             throw .unknownConfiguration(name, known: known.configurations.sorted())
         }
+        return sendsAreSettings ? strangers.sorted() : []
     }
 }
 
@@ -193,8 +218,9 @@ struct Recipients {
     /// Whether a name is that of a target with the end of the folder of its project before it,
     /// which tells it from others of its name: `shop/ios/Runner`.
     static func isIn(_ project: String, _ name: String) -> Bool {
-        let folder = name.split(separator: "/").dropLast()
-        let parts = project.split(separator: "/")
+        let folder = name.split(separator: "/").dropLast().filter { $0 != "." }
+        // The settings may be in a folder around the working directory.
+        let parts = Paths.join(FileTree.currentFolder, project).split(separator: "/")
         return !folder.isEmpty && parts.suffix(folder.count).elementsEqual(folder)
     }
 

@@ -114,6 +114,10 @@ struct AuditTests {
     @Test("exit codes: 64 for wrong usage, 65 for what cannot be read, 66 for nothing")
     func exitCodes() async throws {
         let folder = try Self.folder()
+        for empty in ["", ",", "App="] {
+            let none = try await Rouse.run(["audit", "--sends", empty, folder.path])
+            #expect(none.status == 64 && none.error.contains("`\(empty)` names no push"))
+        }
         let near = try await Rouse.run(["audit", "--sends", "backgroud", folder.path])
         #expect(near.status == 64 && near.error.contains("Was `background` meant?"))
         #expect(try await Rouse.run(["audit", "--target", "App", folder.path]).status == 64)

@@ -19,6 +19,27 @@ struct BaselineTests {
         return try #require(run.result.baseline)
     }
 
+    @Test("the paths of a baseline beside the files are relative too")
+    func beside() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.bad, to: "App/in/a.json")
+        try folder.write("", to: "ci/keep")
+        let run = try await FinishedRun([path]) {
+            $0.newBaseline = folder.path + "/ci/known.json"
+            $0.selected = try? .only("BG004,BG003")
+            $0.assumptions.pushType = "background"
+        }
+        let text = try #require(run.result.baseline)
+        #expect(text.contains("\"path\":\"../App/in/a.json\""))
+        try folder.write(text, to: "ci/known.json")
+        let same = try await FinishedRun([path]) {
+            $0.baseline = folder.path + "/ci/known.json"
+            $0.selected = try? .only("BG004,BG003")
+            $0.assumptions.pushType = "background"
+        }
+        #expect(!same.result.isFailure)
+    }
+
     @Test("only findings that do not stand in the baseline are told")
     func known() async throws {
         let folder = try TestFolder()

@@ -17,6 +17,8 @@ struct AuditPlan {
         var sends: Set<ServerPush> = []
         var byTarget: [String: Set<ServerPush>] = [:]
         for value in command.sends {
+            let isEmpty = value.hasSuffix("=") || Self.words([value]).isEmpty
+            if isEmpty { throw Self.noPush(value) }
             // The last equals sign: a target's name may hold one.
             guard let equals = value.lastIndex(of: "=") else {
                 for name in Self.words([value]) { sends.insert(try Self.push(name)) }
@@ -35,6 +37,7 @@ struct AuditPlan {
             configurations: Set(command.configuration),
             sendsByTarget: isSaid ? byTarget : configuration.sendsByTarget)
         audit.settings = settings.found
+        audit.sendsAreSettings = !isSaid
         isStrict = command.strict
     }
 
@@ -52,6 +55,14 @@ struct AuditPlan {
             "--sends: `\(name)` is no kind of push. "
                 + (meant.map { "Was `\($0)` meant?" }
                     ?? "Known are \(known.joined(separator: ", "))."))
+    }
+
+    /// An option that names no push, as one whose variable is not set.
+    private static func noPush(_ value: String) -> CommandFailure {
+        CommandFailure(
+            .usage,
+            "--sends: `\(value)` names no push. Known are "
+                + ServerPush.allCases.map(\.rawValue).joined(separator: ", ") + ".")
     }
 
     private static func storefront(_ name: String) throws(CommandFailure) -> String {

@@ -327,7 +327,10 @@ extension XcodeGenProject: ProjectDescription {
     private func add(_ source: Specification, to list: inout SourceList, _ tree: FileTree) {
         guard let name = source.text ?? source["path"]?.text else { return }
         let path = Paths.join(source.folder, name)
-        guard FileTree.kind(of: path) == .folder else {
+        let kind = FileTree.kind(of: path)
+        guard kind == .folder else {
+            // XcodeGen makes no project without a folder or a file that is not said to be optional.
+            if kind == nil, source["optional"]?.text != "true" { list.addUnread(.project, name) }
             list.add([path])
             return
         }

@@ -101,10 +101,13 @@ package struct Baseline: Sendable {
             + lines.sorted().joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// A path relative to the baseline's folder, or an absolute path.
+    /// A path relative to the baseline's folder, which need not be around the file: `../App/A.swift`.
     private func own(_ path: String) -> String {
         guard path != "-", let real = realPath(path) else { return path }
-        let start = folder.hasSuffix("/") ? folder : folder + "/"
-        return real.hasPrefix(start) ? String(real.dropFirst(start.count)) : real
+        let file = real.split(separator: "/")
+        let own = folder.split(separator: "/")
+        let common = zip(file, own).prefix { $0 == $1 }.count
+        let up = [Substring](repeating: "..", count: own.count - common)
+        return (up + file.dropFirst(common)).joined(separator: "/")
     }
 }

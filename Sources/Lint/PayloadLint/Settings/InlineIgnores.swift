@@ -13,6 +13,9 @@ package struct InlineIgnores: Sendable {
     private static let openings = ["//", "#", "/*", "<!--", "--", ";", ".."].map { Array($0.utf8) }
 
     private var rules: [Int: RuleSelection] = [:]
+    /// The comments that name no rule, and so ignore nothing, by their lines, with what stands in
+    /// place of one.
+    package private(set) var misread: [(line: Int, text: String)] = []
 
     /// Creates an empty set of comments.
     package init() {}
@@ -31,6 +34,7 @@ package struct InlineIgnores: Sendable {
             start = end + 1
             number += 1
             let found = Self.rules(in: line)
+            if let unknown = found?.unknown { misread.append((number, unknown)) }
             if let found, found.isAlone {
                 waiting.formUnion(found.rules)
                 rules[number, default: RuleSelection()].formUnion(found.rules)
@@ -60,7 +64,7 @@ package struct InlineIgnores: Sendable {
     /// The rules in a line's comment, and whether the comment is alone on its line.
     private static func rules(
         in line: ArraySlice<UInt8>
-    ) -> (rules: RuleSelection, isAlone: Bool)? {
+    ) -> (rules: RuleSelection, unknown: String?, isAlone: Bool)? {
         var start = line.startIndex
         while let offset = line[start...].firstIndex(of: mark[0]) {
             defer { start = offset + 1 }
@@ -71,7 +75,8 @@ package struct InlineIgnores: Sendable {
             guard let opening = openings.first(where: { before.suffix($0.count).elementsEqual($0) })
             else { continue }
             let code = before.dropLast(opening.count)
-            return (named(in: rest.dropFirst(mark.count)), code.allSatisfy(isBlank))
+            let named = named(in: rest.dropFirst(mark.count))
+            return (named.rules, named.unknown, code.allSatisfy(isBlank))
         }
         return nil
     }
@@ -119,8 +124,12 @@ package struct InlineIgnores: Sendable {
         return result
     }
 
-    private static func named(in text: ArraySlice<UInt8>) -> RuleSelection {
+    /// The rules that a comment names; of a list of which one is unknown the others hold.
+    private static func named(
+        in text: ArraySlice<UInt8>
+    ) -> (rules: RuleSelection, unknown: String?) {
         var selection = RuleSelection()
+        var unknown: String?
         var comment = String(decoding: text, as: UTF8.self)
         for end in ["-->", "*/"] {
             guard let range = comment.firstRange(of: end) else { continue }
@@ -132,13 +141,14 @@ package struct InlineIgnores: Sendable {
             let names = word.split(separator: ",").map(String.init)
             // A reason may start with a word that is the name of a family.
             let isID = word.last.map { $0.isNumber || $0 == "," } == true
-            guard isListed || isID, !names.isEmpty, let rules = try? RuleSelection(names) else {
-                break
-            }
-            selection.formUnion(rules)
+            guard isListed || isID, !names.isEmpty else { break }
+            let known = names.compactMap { try? RuleSelection([$0]) }
+            known.forEach { selection.formUnion($0) }
+            if known.count < names.count, isListed { unknown = unknown ?? String(word) }
             isListed = word.hasSuffix(",")
+            if known.isEmpty, !isListed { break }
         }
-        return selection
+        return (selection, words.isEmpty ? "" : unknown)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool {
