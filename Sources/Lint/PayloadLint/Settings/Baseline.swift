@@ -101,7 +101,7 @@ package struct Baseline: Sendable {
             + lines.sorted().joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// A path relative to the baseline's folder, which need not be around the file: `../App/A.swift`.
+    /// A path relative to the baseline's folder, which need not be around it: `../App/A.swift`.
     private func own(_ path: String) -> String {
         guard path != "-", let real = realPath(path) else { return path }
         let file = real.split(separator: "/")

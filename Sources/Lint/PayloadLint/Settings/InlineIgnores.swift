@@ -143,7 +143,7 @@ package struct InlineIgnores: Sendable {
             let isID = word.last.map { $0.isNumber || $0 == "," } == true
             guard isListed || isID, !names.isEmpty else { break }
             let known = names.compactMap { try? RuleSelection([$0]) }
-            known.forEach { selection.formUnion($0) }
+            for rules in known { selection.formUnion(rules) }
             if known.count < names.count, isListed { unknown = unknown ?? String(word) }
             isListed = word.hasSuffix(",")
             if known.isEmpty, !isListed { break }
