@@ -255,7 +255,11 @@ struct Recipients {
             let meant = showing.isEmpty && canBeAny || isChosen ? receivers : showing
             if showing.isEmpty, !isChosen, !areNamed { withoutSign.insert(push) }
             for app in meant { pushes[app, default: []].insert(push) }
-            note(push, receivers.filter { !meant.contains($0) && byTarget[$0.name ?? ""] == nil })
+            note(
+                push,
+                receivers.filter {
+                    !meant.contains($0) && named($0.name, $0.scope, in: byTarget) == nil
+                })
         }
         if !sends.isEmpty, receivers.isEmpty, byTarget.isEmpty {
             unjudged.append(

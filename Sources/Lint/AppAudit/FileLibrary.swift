@@ -295,6 +295,10 @@ extension FileLibrary {
         // A library may ask for time on the way to them.
         let mayAsk = list.unread.uses.contains(.time)
         dropTimers(in: &followed, besides: isWhole ? present : examinedFiles, mayAsk)
+        let begun = followed.reduce(into: Set<Handover>()) { $0.formUnion($1.begunWork) }
+        if !begun.isEmpty {
+            for index in digests.indices { digests[index].confirm(begun) }
+        }
         digests += followed
         let guarded = digests.reduce(into: Set<String>()) { $0.formUnion($1.guarded) }
         let scheduled = digests.reduce(into: Set<String>()) { $0.formUnion($1.scheduled) }

@@ -10,7 +10,9 @@ import Testing
 struct BegunWorkTests: SourceFaultSuite {
     /// The handler of a task that calls something last.
     private static func task(_ body: String) -> String {
-        "class Tasks {\nfunc handle(task: BGProcessingTask) {\n"
+        "class Tasks {\ninit() { BGTaskScheduler.shared.register(forTaskWithIdentifier: \"a\", "
+            + "using: nil) { self.handle(task: $0 as! BGProcessingTask) } }\n"
+            + "func handle(task: BGProcessingTask) {\n"
             + "task.expirationHandler = { work.cancel() }\n\(body)\n"
             + "task.setTaskCompleted(success: true)\n}\n"
     }
@@ -159,5 +161,48 @@ struct BegunWorkTests: SourceFaultSuite {
             ).contains(.earlyAnswer))
         let failed = Self.push("Task { await load() }", ".failed") + "}"
         #expect(!Self.faults(failed).contains(.earlyAnswer))
+    }
+
+    @Test("a handler that nothing calls ends no task early")
+    func uncalled() throws {
+        let other = "class Loader {\nstatic let shared = Loader()\n\(Self.begin[0])\n}\n"
+        let source = Self.task("Loader.shared.load()").replacing("init() {", with: "func other() {")
+            .replacing("self.handle", with: "self.finish")
+        #expect(try !Self.faults(source + "}", other).contains(.earlyEnd))
+    }
+
+    @Test("each answer is looked at, and one to an app in the background")
+    func answers() throws {
+        let other = "class Loader {\nstatic let shared = Loader()\n\(Self.begin[0])\n}\n"
+        let body = "guard push[\"k\"] != nil else {\ndone(.noData)\nreturn\n}\nLoader.shared.load()"
+        #expect(try Self.faults(Self.push(body, ".newData") + "}", other).contains(.earlyAnswer))
+        let state =
+            "if a.applicationState == .background {\nTask { await load() }\ndone(.newData)\n"
+            + "return\n}"
+        #expect(Self.faults(Self.push(state, ".failed") + "}").contains(.earlyAnswer))
+    }
+
+    @Test("long chains and bodies take no long time and no deep stack")
+    func sizes() {
+        let chain = (0..<20_000).map {
+            "func f\($0)() {\nTask { await api.load() }\nf\($0 + 1)()\n}"
+        }
+        #expect(
+            Self.faults(
+                Self.task("f0()").replacing("class Tasks {", with: "")
+                    + chain.joined(separator: "\n")
+            )
+            .contains(.earlyEnd) == false)
+        let calls = String(repeating: "Foo.resume()\n", count: 2_000) + "Foo.start()\n"
+        #expect(!Self.faults(Self.push(calls, ".newData") + "}").contains(.earlyAnswer))
+        let makings = String(repeating: "A.b()\n", count: 2_000)
+        #expect(!Self.faults(Self.task(makings) + "}").contains(.earlyEnd))
+        let words = "var router: X? {\n" + String(repeating: "router\n", count: 2_000) + "}\n"
+        let handed = Self.push("", ".noData").replacing(
+            "done(.noData)", with: "router?.handle(done)")
+        #expect(!Self.faults(handed + words + "}").contains(.pushHandedToScene))
+        let times = String(
+            repeating: "id = app.beginBackgroundTask { app.endBackgroundTask(id) }\n", count: 1_000)
+        _ = Self.faults("class A {\nvar id: X\nfunc f() {\n\(times)}\n}")
     }
 }

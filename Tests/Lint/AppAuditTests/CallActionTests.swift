@@ -53,6 +53,7 @@ struct CallActionTests: SourceFaultSuite {
     func builds() {
         for condition in ["targetEnvironment(simulator)", "DEBUG"] {
             #expect(!Self.isLeftOpen("#if \(condition)\n#else\naction.fulfill()\n#endif"))
+            #expect(Self.isLeftOpen("#if \(condition)\naction.fulfill()\n#endif"))
             #expect(!Self.isLeftOpen("#if !\(condition)\naction.fulfill()\n#endif"))
             #expect(Self.isLeftOpen("#if \(condition)\naction.fulfill()\n#else\nlog()\n#endif"))
         }

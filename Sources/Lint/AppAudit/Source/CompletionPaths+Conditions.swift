@@ -152,11 +152,13 @@ extension CompletionPaths {
         !strictness.inputNames.isEmpty && !mentions(next..<max(next, body.upperBound))
             && range.contains { index in
                 text.tokens[index].isName
+                    && !Self.otherUsers.contains(text.tokens[index].text)
                     && !Self.accounts.isDisjoint(
                         with: SourceReader.nameParts(text.tokens[index].text))
             }
     }
 
+    private static let otherUsers: Set = ["UserDefaults", "userInfo", "userInterfaceIdiom"]
     private static let accounts: Set = [
         "user", "account", "login", "logged", "signed", "authenticated",
     ]

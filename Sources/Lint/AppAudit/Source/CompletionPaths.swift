@@ -180,10 +180,8 @@ struct CompletionPaths {
             index += 1
         }
         parts.append(partStart..<min(index, range.upperBound))
-        // What a release for devices does not have is no path of it.
-        let isMet = text.condition(at: start)
-        if isMet == true || isMet == false && hasElse && parts.count == 2 {
-            isSettled = walk(parts[isMet == true ? 0 : 1], isSettled: isSettled, depth: depth + 1)
+        if let built = text.built(parts, of: start, hasElse: hasElse) {
+            isSettled = walk(built, isSettled: isSettled, depth: depth + 1)
             return index + 1
         }
         let known = gaps.count

@@ -10,6 +10,12 @@ final class FunctionNotes {
         let strictness: CompletionPaths.Strictness
     }
 
+    /// A question for work that a function begins, by its brace, and how many lead to it.
+    struct BegunWork: Hashable {
+        let function: Int
+        let depth: Int
+    }
+
     /// Whether a function contains the report of a call, by its brace.
     var holdsReport: [Int: Bool] = [:]
     /// Whether a function does nothing that could report one, by its brace.
@@ -42,7 +48,11 @@ final class FunctionNotes {
     /// Whether a function asks for time in the background, by the first token of its body.
     var asksForTime: [Int: Bool] = [:]
     /// Whether a function returns while work that it began still runs, by its brace.
-    var begunWork: [Int: Bool] = [:]
+    var begunWork: [BegunWork: Bool] = [:]
+    /// Whether something else gets the identifiers of time with a name.
+    var handedTime: [String: Bool] = [:]
+    /// Whether a name stands for what the scenes of the app have.
+    var leadsToScene: [String: Bool] = [:]
     /// Whether a function of the file may have time of its own in the background.
     var asksForOwnTime: Bool?
     /// Whether a function ends time in the background, by its brace.

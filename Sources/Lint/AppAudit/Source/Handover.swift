@@ -353,8 +353,8 @@ extension SourceReader {
                 reader.seeLateReport(place, behind: names, in: helper, depth: 1)
                 return Following(count: 1, digest: reader.digest)
             }
-            if case .working(let place) = handover.kind {
-                reader.seeEarlyEnd(handover.subject, at: place, behind: helper)
+            if case .working = handover.kind {
+                if reader.returnsBeforeWork(helper) { reader.digest.begunWork = [handover] }
                 return Following(count: 1, digest: reader.digest)
             }
             if handover.kind == .leaving {

@@ -45,6 +45,8 @@ struct SourceDigest: Sendable {
         var isCopiedAtLaunch = false
         /// What the file of a session does with it.
         var lazySession: SourceReader.LazySession?
+        /// The call of another file's function, which for a fault has to return before its work.
+        var begun: Handover?
         /// What is called, which for a fault has to keep the completion handler of transfers.
         var transferKeeper: SourceReader.TransferKeeper?
 
@@ -126,6 +128,8 @@ struct SourceDigest: Sendable {
     /// The app delegate in Objective-C that the file implements, whose base class may stand in a
     /// header.
     var delegateClass: DelegateClass?
+    /// The calls of other files that functions of this one answer before their work has ended.
+    var begunWork: Set<Handover> = []
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []
     /// The functions that get a task from one that requests the next.
@@ -203,6 +207,13 @@ struct SourceDigest: Sendable {
         }
     }
 
+    /// Settles the faults whose calls begin work.
+    mutating func confirm(_ begun: Set<Handover>) {
+        for index in entries.indices where entries[index].begun.map(begun.contains) == true {
+            entries[index].begun = nil
+        }
+    }
+
     /// Takes back some observations. If there are none, nothing is copied: the files of a target
     /// share what is kept of them for all targets.
     mutating func drop(where isMeant: (Entry) -> Bool) {
@@ -249,7 +260,7 @@ struct SourceDigest: Sendable {
     ) {
         drop { entry in
             guard !entry.unusedNames.isEmpty else { return false }
-            // A file that a build makes looks up no action of a call.
+            // Hardly any file looks up the actions of calls: one that is not read is taken not to.
             guard let files else { return entry.unusedNames != SourceReader.lookups }
             return entry.unusedNames.contains { name in
                 let others = Others(files[name], entry)
@@ -373,7 +384,7 @@ struct SourceDigest: Sendable {
         schedulers: Set<String> = [], mentions: [String: Int] = [:]
     ) -> [SourceObservation] {
         entries.compactMap { entry in
-            if entry.others != nil { return nil }
+            if entry.others != nil || entry.begun != nil { return nil }
             if let function = entry.function {
                 let isOfNext = entry.observation.subject == .fault(.refreshWithoutNext)
                 if (isOfNext ? scheduled : guarded).contains(function) { return nil }

@@ -9,11 +9,24 @@ extension SourceReader {
 
     /// What a file has in which a function may ask for time of its own, or use a session whose
     /// transfers go on without the app.
-    private static let ownTime: Set = [
+    private static let ownTime = timeAskers.union([
+        "backgroundSessionConfigurationWithIdentifier"
+    ])
+
+    /// The calls that ask for time in the background.
+    private static let timeAskers: Set = [
         "beginBackgroundTask", "beginBackgroundTaskWithName",
         "beginBackgroundTaskWithExpirationHandler", "performExpiringActivity",
-        "performExpiringActivityWithReason", "backgroundSessionConfigurationWithIdentifier",
+        "performExpiringActivityWithReason",
     ]
+
+    /// What other files must not name for an end of this one to be early: their work may have time
+    /// of its own.
+    var othersThatAskForTime: SourceDigest.OtherUses {
+        SourceDigest.OtherUses(
+            ends: Self.timeAskers,
+            absent: Self.timeAskers.filter { text.places(of: $0).isEmpty })
+    }
 
     /// Whether a call, whose value nobody uses, is of a function of this file that returns while
     /// its work still runs.
@@ -56,11 +69,12 @@ extension SourceReader {
     /// Whether a function, which gets nothing to tell of its end, begins work whenever it is called
     /// with something to work on, and waits for none.
     func returnsBeforeWork(_ function: SourceScope, depth: Int = 0) -> Bool {
-        if let known = notes.begunWork[function.open] { return known }
+        let question = FunctionNotes.BegunWork(function: function.open, depth: depth)
+        if let known = notes.begunWork[question] { return known }
         // A function may call itself.
-        notes.begunWork[function.open] = false
+        notes.begunWork[question] = false
         let begins = beginsOnly(function, depth)
-        notes.begunWork[function.open] = begins
+        notes.begunWork[question] = begins
         return begins
     }
 
@@ -77,10 +91,20 @@ extension SourceReader {
                 namesTime(text.tokens[$0]) || waits($0) && isOnPath($0, of: function)
             })
         else { return false }
+        let last = lastCall(of: function, in: body, depth: depth + 1) ?? body.lowerBound
         return body.contains { word in
-            beginsLongWork(word, in: body, depth: depth + 1)
+            text.statementEnd(word, body) > last
+                && beginsLongWork(word, in: body, depth: depth + 1)
                 && isBegun(word, in: function, unless: names)
-                && isFollowedByNothing(word, in: function, body)
+        }
+    }
+
+    /// The last call on a path of a function that may wait for work, or be the work: none behind it
+    /// only logs, schedules or begins more.
+    func lastCall(of function: SourceScope, in body: Range<Int>, depth: Int = 0) -> Int? {
+        body.last { index in
+            isCall(index) && isOnPath(index, of: function)
+                && !isHarmless(index, in: body, depth: depth)
         }
     }
 
@@ -100,33 +124,33 @@ extension SourceReader {
         guard beginsUnawaited(word, in: body, depth: depth) else { return false }
         let name = text.tokens[word].text
         if functions[name] != nil || Self.requests.contains(where: name.hasPrefix) { return true }
+        // What a queue does is as often short.
+        let verbs = ["Task", "detached"].contains(name) ? Self.longVerbs : Self.transferVerbs
         return (word..<text.statementEnd(word, body)).contains { index in
             isCall(index) && index != word && !isIdleCall(index)
-                && !Self.longVerbs.isDisjoint(with: Self.nameParts(text.tokens[index].text))
+                && !verbs.isDisjoint(with: Self.nameParts(text.tokens[index].text))
         }
     }
 
-    private static let longVerbs: Set = [
-        "backup", "check", "download", "export", "fetch", "import", "load", "poll", "process",
-        "pull", "push", "query", "refresh", "reload", "request", "retrieve", "send", "sync",
-        "synchronize", "update", "upload",
+    private static let transferVerbs: Set = [
+        "backup", "download", "export", "fetch", "import", "load", "request", "send", "sync",
+        "synchronize", "upload",
     ]
+    private static let longVerbs = transferVerbs.union([
+        "check", "poll", "process", "pull", "push", "query", "refresh", "reload", "retrieve",
+        "update",
+    ])
 
-    /// Whether behind work that a word begins a function only logs, schedules and begins more.
-    private func isFollowedByNothing(
-        _ word: Int, in function: SourceScope, _ body: Range<Int>
-    ) -> Bool {
-        (text.statementEnd(word, body)..<body.upperBound).allSatisfy { index in
-            !isCall(index) || !isOnPath(index, of: function) || isHarmless(index, in: body)
-        }
-    }
+    /// Words of names that may wait, though they speak of a schedule: `submitAndWait`.
+    private static let joining: Set = ["join", "run", "sync", "wait"]
 
     /// Whether a call neither waits for work nor is it.
-    func isHarmless(_ index: Int, in body: Range<Int>) -> Bool {
+    func isHarmless(_ index: Int, in body: Range<Int>, depth: Int = 0) -> Bool {
         let name = text.tokens[index].text
         return name == "resume" || isCertainLog(index) || doesNothing(index)
             || functions[name] == nil && speaksOfSchedule(index)
-            || beginsUnawaited(index, in: body)
+                && Self.joining.isDisjoint(with: Self.nameParts(name))
+            || beginsUnawaited(index, in: body, depth: depth)
             || functions[name].map { schedulesNext(text.content(ofBracket: $0.open), depth: 0) }
                 == true
     }
@@ -205,15 +229,12 @@ extension SourceReader {
         _ word: Int, endedAt end: Int, _ fault: SourceObservation.Fault
     ) {
         guard let site = text.call(at: word) else { return }
-        noteHandover(handover(site, [], .fault(fault), .working(text.place(of: end))))
-    }
-
-    /// Records, for a call of another file, that work is ended early.
-    mutating func seeEarlyEnd(
-        _ subject: SourceObservation.Subject, at place: AppPlace, behind function: SourceScope
-    ) {
-        guard returnsBeforeWork(function) else { return }
-        digest.entries.append(
-            SourceDigest.Entry(observation: SourceObservation(subject, at: place)))
+        let handover = handover(site, [], .fault(fault), .working(text.place(of: end)))
+        let known = (digest.handovers.count, digest.entries.count)
+        noteHandover(handover)
+        guard digest.handovers.count > known.0 else { return }
+        see(.fault(fault), at: end)
+        guard digest.entries.count > known.1 else { return }
+        digest.entries[known.1].begun = handover
     }
 }

@@ -28,15 +28,19 @@ extension SourceReader {
         _ completion: String?, in handler: SourceScope, _ body: Range<Int>,
         _ fault: SourceObservation.Fault
     ) {
-        let answers = unwaitedAnswers(completion, in: handler, body)
-        guard let answer = answers.first(where: { _ in true }) else { return }
-        let calls = (body.lowerBound..<answer).lazy.filter { [self] word in
-            precedes(word, answer, in: handler) && mayCallElsewhere(word)
-                && !isGiven(completion, word, in: body)
-                && isLast(word, before: answer, of: handler, body)
-        }
-        for word in Array(calls.prefix(Self.answeredCalls)) {
-            noteBegunWork(word, endedAt: answer, fault)
+        var left = Self.answeredCalls
+        for answer in unwaitedAnswers(completion, in: handler, body).prefix(left)
+        where isPlain(answer, body) {
+            let last = lastCall(of: handler, in: body.lowerBound..<answer) ?? body.lowerBound
+            // The call that may wait may be the work itself.
+            let calls = (last..<max(last, answer)).lazy.filter { [self] word in
+                precedes(word, answer, in: handler) && mayCallElsewhere(word)
+                    && !isGiven(completion, word, in: body)
+            }
+            for word in Array(calls.prefix(left)) {
+                noteBegunWork(word, endedAt: answer, fault)
+                left -= 1
+            }
         }
     }
 
@@ -53,19 +57,22 @@ extension SourceReader {
     private func isLast(
         _ word: Int, before answer: Int, of handler: SourceScope, _ body: Range<Int>
     ) -> Bool {
-        let start = text.statementEnd(word, body)
-        let end = max(start, text.statementEnd(answer, body))
+        guard isPlain(answer, body) else { return false }
+        let rest = body.lowerBound..<max(body.lowerBound, answer)
+        return lastCall(of: handler, in: rest).map { $0 < text.statementEnd(word, body) } ?? true
+    }
+
+    /// Whether an answer reads nothing that may wait.
+    private func isPlain(_ answer: Int, _ body: Range<Int>) -> Bool {
         let value =
-            text.sees("(", at: answer + 1) ? text.content(ofBracket: answer + 1) : answer..<end
-        let isPlain = value.allSatisfy { index in
+            text.sees("(", at: answer + 1)
+            ? text.content(ofBracket: answer + 1)
+            : answer..<max(answer, text.statementEnd(answer, body))
+        return value.allSatisfy { index in
             !text.tokens[index].isName
                 || ["return", "UIBackgroundFetchResult"].contains(text.tokens[index].text)
                 || Self.answerNames.contains(text.tokens[index].text)
         }
-        return isPlain
-            && (start..<max(start, answer)).allSatisfy { index in
-                !isCall(index) || !isOnPath(index, of: handler) || isHarmless(index, in: body)
-            }
     }
 
     private static let answerNames: Set = [
@@ -89,14 +96,19 @@ extension SourceReader {
         }
     }
 
-    /// Whether an answer is given only to an app that is in use, which is not suspended.
+    /// Whether an answer is given only to an app that is in use, which is not suspended: in `if
+    /// state == .active {`, `if isInForeground {`, `guard state == .background else {`.
     private func isInForeground(_ answer: Int, of handler: SourceScope) -> Bool {
-        let states: Set = ["active", "inactive", "foreground", "background"]
-        return text.scopes(around: answer).prefix { $0.open != handler.open }.contains { scope in
-            (scope.head..<scope.open).contains { index in
-                text.tokens[index].isName("applicationState")
-                    || text.tokens[index].isName
-                        && !states.isDisjoint(with: Self.nameParts(text.tokens[index].text))
+        text.scopes(around: answer).prefix { $0.open != handler.open }.contains { scope in
+            let condition = scope.head..<scope.open
+            if case .control("guard") = scope.kind {
+                return condition.contains { text.sees("==", ".", "background", at: $0) }
+            }
+            return condition.contains { index in
+                guard text.tokens[index].isName else { return false }
+                let parts = Self.nameParts(text.tokens[index].text)
+                return parts.contains("active") || parts.contains("foreground")
+                    || text.sees("!=", ".", "background", at: index + 1)
             }
         }
     }

@@ -35,7 +35,10 @@ extension SourceReader {
     /// Whether a closure in a handler calls one of its functions.
     func isCalledLater(_ name: String, in handler: SourceScope) -> Bool {
         text.places(of: name, in: text.content(ofBracket: handler.open)).contains { use in
-            isCall(use) && !isOnPath(use, of: handler) && !text.sees("func", at: use - 1)
+            isCall(use)
+                && text.scopes(around: use).prefix { $0.open != handler.open }.contains {
+                    if case .closure = $0.kind { true } else { false }
+                }
         }
     }
 
@@ -74,6 +77,7 @@ extension SourceReader {
                     .contains { text.tokens[index].text.hasPrefix($0) }
             })
         else { return nil }
+        let makesTime = makesTime(rest)
         for end in ends.sorted() where !follows(end, in: body, where: waits) {
             // What `defer` does comes last.
             let isDeferred = text.scopes(around: end).prefix { $0.open != handler.open }.contains {
@@ -86,7 +90,7 @@ extension SourceReader {
             let saysPlainly = endsPlainly(end, in: body)
             let work = (rest.lowerBound..<max(rest.lowerBound, last)).first { word in
                 precedes(word, last, in: handler) && expiration?.contains(word) != true
-                    && begins(word) && (!isOfApp(word) || saysPlainly && !makesTime(rest))
+                    && begins(word) && (!isOfApp(word) || saysPlainly && !makesTime)
                     && isLastCall(word, before: last, ends, of: handler, in: body)
             }
             if let work { return (work, end) }
@@ -98,14 +102,7 @@ extension SourceReader {
     /// of its own.
     mutating func readEarlyEndOfTime(_ begin: Int, _ name: String) {
         guard let end = earlyEndOfTime(begin, name) else { return }
-        let askers: Set = [
-            "beginBackgroundTask", "beginBackgroundTaskWithName",
-            "beginBackgroundTaskWithExpirationHandler", "performExpiringActivity",
-            "performExpiringActivityWithReason",
-        ]
-        let others = SourceDigest.OtherUses(
-            ends: askers, absent: askers.filter { text.places(of: $0).isEmpty })
-        see(.fault(.assertionEndedEarly), others, at: end)
+        see(.fault(.assertionEndedEarly), othersThatAskForTime, at: end)
     }
 
     /// The first end of time in the background behind work that began in it, where the function
@@ -185,6 +182,7 @@ extension SourceReader {
         if let task { return task }
         let last = body.last { word in
             isOwn(word) && isCall(word) && !isIdleCall(word) && !speaksOfSchedule(word)
+                && text.calls(around: word, in: body).isEmpty
         }
         return last.flatMap { callsBegunWork($0) || mayCallElsewhere($0) ? $0 : nil }
     }
@@ -199,8 +197,16 @@ extension SourceReader {
 
     /// Whether a call is of a function of the app's own, here or in another file.
     private func isOfApp(_ word: Int) -> Bool {
-        functions[text.tokens[word].text] != nil || mayCallElsewhere(word)
+        let name = text.tokens[word].text
+        if functions[name] != nil { return true }
+        return !Self.systemStarts.contains(name) && !Self.requests.contains(name)
+            && mayCallElsewhere(word)
     }
+
+    private static let systemStarts: Set = [
+        "addOperation", "addOperations", "addOperationWithBlock", "async", "detached",
+        "dispatch_async",
+    ]
 
     /// Whether the end of a task says only whether it succeeded, and reads nothing that may wait:
     /// `task.setTaskCompleted(success: true)`, and not `success: sync.outcome`.

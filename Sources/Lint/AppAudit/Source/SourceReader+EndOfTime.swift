@@ -22,14 +22,21 @@ extension SourceReader {
 
     /// Whether a call that is not of this file gets an identifier of time, which it may end.
     func handsTimeOn(_ name: String) -> Bool {
-        text.places(of: name).prefix(AuditLimits.headWords).contains { place in
-            guard let (_, body) = function(around: place),
+        if let known = notes.handedTime[name] { return known }
+        let isHanded = text.places(of: name).prefix(AuditLimits.headWords).contains { place in
+            let isArgument =
+                ["(", ",", ":"].contains { text.sees($0, at: place - 1) }
+                && [")", ",", "]"].contains { text.sees($0, at: place + 1) }
+            guard isArgument, let (_, body) = function(around: place),
                 let call = text.calls(around: place, in: body).first?.name
             else { return false }
             let callee = text.tokens[call].text
             return functions[callee] == nil && !callee.hasPrefix("endBackgroundTask")
+                && !callee.hasPrefix("beginBackgroundTask")
                 && !Self.collecting.contains(callee) && !isIdleCall(call)
         }
+        notes.handedTime[name] = isHanded
+        return isHanded
     }
 
     /// Functions of collections that an identifier is kept in.

@@ -50,7 +50,7 @@ extension SourceReader {
 
     /// Whether a call is of the base class, which is the system's or that of a known framework.
     private func isOfKnownBase(_ index: Int) -> Bool {
-        guard text.sees("super", at: index - 2) || text.sees("super", at: index - 1),
+        guard text.sees("super", ".", at: index - 2),
             let base = text.type(around: index)?.inherited.first
         else { return false }
         return ["UIResponder", "NSObject"].contains(base) || PluginManifests.hosts.contains(base)
@@ -118,22 +118,39 @@ extension SourceReader {
 
     /// Whether some words name the scenes, or what this file takes from them.
     private func leadsToScene(_ words: Range<Int>, depth: Int) -> Bool {
-        words.contains { word in
+        words.prefix(AuditLimits.headWords).contains { word in
             guard text.tokens[word].isName else { return false }
             let name = text.tokens[word].text
             if ["connectedScenes", "windowScene"].contains(name) { return true }
-            let declared = text.places(of: name).prefix(AuditLimits.headWords).filter { place in
-                ["func", "var", "let"].contains { text.sees($0, at: place - 1) }
+            if let known = notes.leadsToScene[name] { return known }
+            guard depth < 3 else { return false }
+            notes.leadsToScene[name] = false
+            let bodies = bodies(of: name)
+            let leads =
+                !bodies.isEmpty
+                && bodies.allSatisfy { body in
+                    guard let body else { return false }
+                    return !body.contains(where: chooses) && leadsToScene(body, depth: depth + 1)
+                }
+            notes.leadsToScene[name] = leads
+            return leads
+        }
+    }
+
+    /// The bodies of the functions and computed properties of a name; `nil` for one that is stored.
+    private func bodies(of name: String) -> [Range<Int>?] {
+        text.places(of: name).prefix(AuditLimits.headWords).compactMap { place in
+            let isFunction = text.sees("func", at: place - 1)
+            guard isFunction || text.sees("var", at: place - 1) else { return nil }
+            let line = text.tokens[place].position.line
+            let open = (place..<text.tokens.count).prefix(AuditLimits.headWords).first { index in
+                text.tokens[index].isMark("{")
+                    && (isFunction || text.tokens[index].position.line == line)
             }
-            guard depth < 3, !declared.isEmpty else { return false }
-            return declared.allSatisfy { place in
-                let open = (place..<text.tokens.count).prefix(AuditLimits.headWords)
-                    .first { text.tokens[$0].isMark("{") }
-                guard let open, !(place..<open).contains(where: { text.tokens[$0].isMark("=") })
-                else { return false }
-                let body = text.content(ofBracket: open)
-                return !body.contains(where: chooses) && leadsToScene(body, depth: depth + 1)
+            guard let open, !(place..<open).contains(where: { text.tokens[$0].isMark("=") }) else {
+                return .some(nil)
             }
+            return .some(text.content(ofBracket: open))
         }
     }
 

@@ -316,7 +316,9 @@ struct SourceReader {
             see(.backgroundLocation, at: index)
             see(.lastingLocation, at: index)
         case _ where Self.lastingLocations.contains(name):
-            if !text.sees("=", "false", at: index + 1), !text.sees("=", "NO", at: index + 1),
+            // `Reachability.shared.startMonitoring()`
+            if name != "startMonitoring" || text.sees("(", "for", ":", at: index + 1),
+                !text.sees("=", "false", at: index + 1), !text.sees("=", "NO", at: index + 1),
                 !text.sees(":", "NO", at: index + 1)
             {
                 see(.lastingLocation, at: index)

@@ -23,6 +23,15 @@ extension SourceText {
         return around.allSatisfy { $0.now == true }
     }
 
+    /// The one of the parts behind an `#if` that a release for devices has: an empty range for
+    /// none, `nil` if it is unknown.
+    func built(_ parts: [Range<Int>], of directive: Int, hasElse: Bool) -> Range<Int>? {
+        guard let isMet = condition(at: directive), let first = parts.first else { return nil }
+        if isMet { return first }
+        if parts.count == 1 { return first.lowerBound..<first.lowerBound }
+        return hasElse && parts.count == 2 ? parts[1] : nil
+    }
+
     /// Whether the condition of a directive is met; `nil` if it is unknown.
     func condition(at directive: Int) -> Bool? {
         // In Objective-C the lexer skips the rest of the line.

@@ -34,29 +34,39 @@ public struct AppProperty: Hashable, Sendable {
     /// Whether the text of a bundle id, a mode or an environment contains an unknown build setting,
     /// so that it can be any.
     public static func namesBuildSetting(_ text: String) -> Bool {
-        !buildSettings(in: text).isEmpty
+        !buildSettings(in: text, limit: 1).isEmpty
     }
 
-    /// The references to build settings in a text, each once: `$(NAME)`, `${NAME}` and `$NAME`.
-    public static func buildSettings(in text: String) -> [String] {
+    /// The first references to build settings in a text: `$(NAME)`, `${NAME}` and `$NAME`.
+    public static func buildSettings(in text: String, limit: Int = 8) -> [String] {
         var found: [String] = []
         var rest = text[...]
-        while let dollar = rest.firstIndex(of: "$") {
+        while found.count < limit, let dollar = rest.firstIndex(of: "$") {
             rest = rest[rest.index(after: dollar)...]
             guard let first = rest.first else { break }
             let name: Substring
             if first == "(" || first == "{" {
-                let end = rest.firstIndex(of: first == "(" ? ")" : "}")
-                name = end.map { rest[...$0] } ?? rest
+                name = bracketed(rest)
             } else if first.isASCII, first.isUppercase {
                 name = rest.prefix { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
             } else {
                 continue
             }
-            let reference = "$" + name
-            if !found.contains(reference) { found.append(reference) }
+            rest = rest[name.endIndex...]
+            if !found.contains("$" + name) { found.append("$" + name) }
         }
         return found
+    }
+
+    /// The start of a text up to the bracket that closes the first one, or a hundred characters.
+    private static func bracketed(_ text: Substring) -> Substring {
+        var depth = 0
+        for index in text.prefix(100).indices {
+            if "({".contains(text[index]) { depth += 1 }
+            if ")}".contains(text[index]) { depth -= 1 }
+            if depth == 0 { return text[...index] }
+        }
+        return text.prefix(100)
     }
 
     /// Whether the value is true: a Boolean, or its text in a build setting.
