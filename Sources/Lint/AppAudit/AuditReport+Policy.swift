@@ -5,7 +5,8 @@ import PayloadRules
 
 extension AuditReport {
     /// Returns the report without findings of rules that are not enabled, findings that another
-    /// rule covers, and findings that a comment in their file ignores, which are counted.
+    /// rule covers, and findings that a comment in their file ignores, which are counted. Comments
+    /// that name what is no rule are added to what was not judged.
     package func applying(_ policy: RulePolicy) -> AuditReport {
         var result = self
         for index in result.files.indices where !result.files[index].findings.isEmpty {

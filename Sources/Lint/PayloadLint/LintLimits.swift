@@ -42,4 +42,6 @@ enum LintLimits {
     /// The maximum number of changed lines for which a minimal diff is computed; a text with more
     /// is shown as replaced.
     static let diffChanges = 400
+    /// The comments of a file that are told of because they name what is no rule.
+    static let misreadComments = 10
 }

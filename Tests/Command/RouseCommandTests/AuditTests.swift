@@ -114,7 +114,7 @@ struct AuditTests {
     @Test("exit codes: 64 for wrong usage, 65 for what cannot be read, 66 for nothing")
     func exitCodes() async throws {
         let folder = try Self.folder()
-        for empty in ["", ",", "App="] {
+        for empty in ["", ",", "App=", "App=,"] {
             let none = try await Rouse.run(["audit", "--sends", empty, folder.path])
             #expect(none.status == 64 && none.error.contains("`\(empty)` names no push"))
         }

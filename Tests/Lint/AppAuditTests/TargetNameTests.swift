@@ -58,7 +58,7 @@ struct TargetNameTests {
                     + "    sources: \(sources)\n", to: "project.yml")
             return try Audit(paths: [folder.path]).report().unjudged.map(\.reason)
         }
-        #expect(try open("[Sorces]") == ["1 project (Sorces) was not read"])
+        #expect(try open("[Sorces]") == ["1 source (Sorces) was not read"])
         #expect(try open("[{path: Gen, optional: true}]") == [])
     }
 

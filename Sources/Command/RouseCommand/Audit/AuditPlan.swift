@@ -17,15 +17,19 @@ struct AuditPlan {
         var sends: Set<ServerPush> = []
         var byTarget: [String: Set<ServerPush>] = [:]
         for value in command.sends {
-            let isEmpty = value.hasSuffix("=") || Self.words([value]).isEmpty
-            if isEmpty { throw Self.noPush(value) }
             // The last equals sign: a target's name may hold one.
-            guard let equals = value.lastIndex(of: "=") else {
-                for name in Self.words([value]) { sends.insert(try Self.push(name)) }
-                continue
-            }
-            for name in Self.words([String(value[value.index(after: equals)...])]) {
-                byTarget[String(value[..<equals]), default: []].insert(try Self.push(name))
+            let equals = value.lastIndex(of: "=")
+            let names = Self.words([
+                equals.map { String(value[value.index(after: $0)...]) } ?? value
+            ])
+            guard !names.isEmpty else { throw Self.noPush(value) }
+            for name in names {
+                let push = try Self.push(name)
+                guard let equals else {
+                    sends.insert(push)
+                    continue
+                }
+                byTarget[String(value[..<equals]), default: []].insert(push)
             }
         }
         var storefronts: Set<String> = []

@@ -126,6 +126,9 @@ extension KnownLibraries {
         "transfer", "upload",
     ]
 
+    /// Those of them that others have in their names.
+    private static let shortTransferWords: Set = ["box", "hls", "im", "tus"]
+
     /// The same of libraries that ask for locations, besides those that may have background tasks.
     private static let locationWords = [
         "beacon", "geo", "indoor", "locat", "mapbox", "navigation", "navit", "place", "position",
@@ -134,7 +137,4 @@ extension KnownLibraries {
 
     /// Those of them that others have in their names.
     private static let shortLocationWords: Set = ["gps", "here", "map", "maps", "nav", "zone"]
-
-    /// Those of them that others have in their names.
-    private static let shortTransferWords: Set = ["box", "hls", "im", "tus"]
 }

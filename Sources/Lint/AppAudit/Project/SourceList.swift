@@ -160,6 +160,8 @@ struct UnreadSources: Hashable, Sendable {
         case framework
         case pod
         case project
+        /// A folder or a file that a description of a project names, and that is not there.
+        case source
 
         static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }

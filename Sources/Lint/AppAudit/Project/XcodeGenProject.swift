@@ -330,7 +330,7 @@ extension XcodeGenProject: ProjectDescription {
         let kind = FileTree.kind(of: path)
         guard kind == .folder else {
             // XcodeGen makes no project without a folder or a file that is not said to be optional.
-            if kind == nil, source["optional"]?.text != "true" { list.addUnread(.project, name) }
+            if kind == nil, source["optional"]?.text != "true" { list.addUnread(.source, name) }
             list.add([path])
             return
         }

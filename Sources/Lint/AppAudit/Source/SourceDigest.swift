@@ -128,7 +128,7 @@ struct SourceDigest: Sendable {
     /// The app delegate in Objective-C that the file implements, whose base class may stand in a
     /// header.
     var delegateClass: DelegateClass?
-    /// The calls of other files that functions of this one answer before their work has ended.
+    /// The calls of other files whose functions, which are here, return before their work.
     var begunWork: Set<Handover> = []
     /// The functions that get a task whose expiration handler is set.
     var guarded: Set<String> = []

@@ -93,9 +93,9 @@ extension SourceReader {
         else { return false }
         let last = lastCall(of: function, in: body, depth: depth + 1) ?? body.lowerBound
         return body.contains { word in
-            text.statementEnd(word, body) > last
-                && beginsLongWork(word, in: body, depth: depth + 1)
+            beginsLongWork(word, in: body, depth: depth + 1)
                 && isBegun(word, in: function, unless: names)
+                && text.statementEnd(word, body) > last
         }
     }
 
@@ -144,7 +144,7 @@ extension SourceReader {
     /// Words of names that may wait, though they speak of a schedule: `submitAndWait`.
     private static let joining: Set = ["join", "run", "sync", "wait"]
 
-    /// Whether a call neither waits for work nor is it.
+    /// Whether a call only logs, schedules or begins more, so that it waits for no work.
     func isHarmless(_ index: Int, in body: Range<Int>, depth: Int = 0) -> Bool {
         let name = text.tokens[index].text
         return name == "resume" || isCertainLog(index) || doesNothing(index)

@@ -11,19 +11,20 @@ extension SourceReader {
     func earlyAnswer(_ completion: String?, in handler: SourceScope, _ body: Range<Int>) -> Int? {
         unwaitedAnswers(completion, in: handler, body).first { call in
             let isOfNewData = says(["newData", "UIBackgroundFetchResultNewData"], call, body)
+            let last = isPlain(call, body) ? lastCall(of: handler, before: call, body) : call
             return (body.lowerBound..<call).contains { word in
                 guard precedes(word, call, in: handler) else { return false }
                 if isOfNewData, beginsWork(word, completion, in: body) { return true }
                 if isOfNewData, callsWork(word, completion, in: handler) { return true }
                 return beginsLongWork(word, in: body) && !text.sees("=", at: word - 1)
                     && !isGiven(completion, word, in: body)
-                    && isLast(word, before: call, of: handler, body)
+                    && text.statementEnd(word, body) > last
             }
         }
     }
 
-    /// Notes the calls before the first answer whose functions, of other files, may return before
-    /// their work.
+    /// Notes the calls before answers whose functions, of other files, may return before their
+    /// work.
     mutating func noteAnswersBeforeWork(
         _ completion: String?, in handler: SourceScope, _ body: Range<Int>,
         _ fault: SourceObservation.Fault
@@ -31,7 +32,7 @@ extension SourceReader {
         var left = Self.answeredCalls
         for answer in unwaitedAnswers(completion, in: handler, body).prefix(left)
         where isPlain(answer, body) {
-            let last = lastCall(of: handler, in: body.lowerBound..<answer) ?? body.lowerBound
+            let last = lastCall(of: handler, before: answer, body)
             // The call that may wait may be the work itself.
             let calls = (last..<max(last, answer)).lazy.filter { [self] word in
                 precedes(word, answer, in: handler) && mayCallElsewhere(word)
@@ -52,14 +53,13 @@ extension SourceReader {
         (word..<text.statementEnd(word, body)).contains { text.tokens[$0].text == completion }
     }
 
-    /// Whether nothing between begun work and an answer, the answer's own value among it, may wait
-    /// for the work.
-    private func isLast(
-        _ word: Int, before answer: Int, of handler: SourceScope, _ body: Range<Int>
-    ) -> Bool {
-        guard isPlain(answer, body) else { return false }
+    /// The last call before an answer that may wait for work, or be the work; the body's start if
+    /// there is none.
+    private func lastCall(
+        of handler: SourceScope, before answer: Int, _ body: Range<Int>
+    ) -> Int {
         let rest = body.lowerBound..<max(body.lowerBound, answer)
-        return lastCall(of: handler, in: rest).map { $0 < text.statementEnd(word, body) } ?? true
+        return lastCall(of: handler, in: rest) ?? body.lowerBound
     }
 
     /// Whether an answer reads nothing that may wait.
@@ -123,9 +123,7 @@ extension SourceReader {
         let answer =
             text.sees("(", at: call + 1)
             ? text.content(ofBracket: call + 1) : call + 1..<text.statementEnd(call, body)
-        return answer.contains {
-            names.contains(text.tokens[$0].text)
-        }
+        return answer.contains { names.contains(text.tokens[$0].text) }
     }
 
     /// Whether a token of a function is in no closure there.

@@ -180,9 +180,12 @@ extension SourceReader {
                 && beginsTask(word, in: body)
         }
         if let task { return task }
-        let last = body.last { word in
-            isOwn(word) && isCall(word) && !isIdleCall(word) && !speaksOfSchedule(word)
-                && text.calls(around: word, in: body).isEmpty
+        var last: Int?
+        var word = body.lowerBound
+        // What is in brackets is an argument.
+        while word < body.upperBound {
+            if isOwn(word), isCall(word), !isIdleCall(word), !speaksOfSchedule(word) { last = word }
+            word = text.skipBracket(word, body)
         }
         return last.flatMap { callsBegunWork($0) || mayCallElsewhere($0) ? $0 : nil }
     }

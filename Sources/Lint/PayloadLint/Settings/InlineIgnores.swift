@@ -13,8 +13,8 @@ package struct InlineIgnores: Sendable {
     private static let openings = ["//", "#", "/*", "<!--", "--", ";", ".."].map { Array($0.utf8) }
 
     private var rules: [Int: RuleSelection] = [:]
-    /// The comments that name no rule, and so ignore nothing, by their lines, with what stands in
-    /// place of one.
+    /// The first comments with what is no rule, which ignores nothing, by their lines: that word,
+    /// or nothing for a comment without any.
     package private(set) var misread: [(line: Int, text: String)] = []
 
     /// Creates an empty set of comments.
@@ -34,7 +34,9 @@ package struct InlineIgnores: Sendable {
             start = end + 1
             number += 1
             let found = Self.rules(in: line)
-            if let unknown = found?.unknown { misread.append((number, unknown)) }
+            if let unknown = found?.unknown, misread.count < LintLimits.misreadComments {
+                misread.append((number, unknown))
+            }
             if let found, found.isAlone {
                 waiting.formUnion(found.rules)
                 rules[number, default: RuleSelection()].formUnion(found.rules)
