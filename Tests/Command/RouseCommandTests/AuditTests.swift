@@ -276,6 +276,40 @@ struct AuditTests {
         #expect(try await lines(handler("a"), "--baseline", known) == [])
     }
 
+    @Test("settings may end in .yml, and those of other paths are said to be unread")
+    func settingsFiles() async throws {
+        let folder = try TestFolder()
+        for name in ["One", "Two"] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/" + name, withIntermediateDirectories: false)
+            try folder.write(Self.info, to: name + "/Info.plist")
+            try folder.write("ignore: [CF030]\n", to: name + "/.rouse-lint.yml")
+        }
+        let one = try await Rouse.run(["audit", folder.path + "/One"])
+        #expect(!one.out.contains("CF030") && one.error.isEmpty, "\(one.all)")
+        let both = try await Rouse.run(["audit", folder.path + "/One", folder.path + "/Two"])
+        #expect(!both.out.contains("CF030"), "\(both.all)")
+        #expect(both.error.contains("/Two/.rouse-lint.yml was not read: "), "\(both.error)")
+        #expect(both.error.contains("/One/.rouse-lint.yml holds for all paths."))
+        // The usual name goes before the other.
+        try folder.write("severity: {CF030: error}\n", to: "One/.rouse-lint.yaml")
+        let usual = try await Rouse.run(["audit", folder.path + "/One"])
+        #expect(usual.out.contains("error CF030"), "\(usual.all)")
+        let none = try await Rouse.run(["audit", "--no-config", folder.path + "/One"])
+        #expect(none.out.contains("warning CF030"), "\(none.all)")
+    }
+
+    @Test("JUnit counts the test cases that it has")
+    func testCases() async throws {
+        let folder = try Self.folder()
+        try folder.write("import UIKit\n", to: "A.swift")
+        let text = try await Rouse.run(["audit", folder.path])
+        #expect(text.out.contains("Checked 2 files"))
+        let report = try await Rouse.run(["audit", "--format", "junit", folder.path])
+        #expect(report.out.contains("tests=\"1\""), "\(report.out)")
+        #expect(report.out.components(separatedBy: "<testcase ").count == 2)
+    }
+
     @Test("--explain prints a rule's manual page")
     func explain() async throws {
         let page = try await Rouse.run(["audit", "--explain", "cf020"])

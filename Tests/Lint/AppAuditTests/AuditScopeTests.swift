@@ -433,7 +433,7 @@ struct AuditScopeTests {
     private static func settings(
         _ yaml: String, _ folder: TestFolder
     ) throws -> SettingsSearch.Found {
-        try folder.write(yaml, to: LintConfiguration.fileName)
+        try folder.write(yaml, to: LintConfiguration.fileNames[0])
         var search = SettingsSearch(.nearest)
         let index = try search.index(forPath: folder.path + "/A.swift")
         return search.found[index]

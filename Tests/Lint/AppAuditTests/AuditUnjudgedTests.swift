@@ -18,7 +18,7 @@ struct AuditUnjudgedTests {
         try AuditScopeTests.write(folder, "App", settings: "", source: Self.store)
         var audit = Audit(paths: [folder.path])
         #expect(AuditScopeTests.rules(try audit.report()) == ["CF026"])
-        try folder.write("exclude: ['App/*.swift']\n", to: LintConfiguration.fileName)
+        try folder.write("exclude: ['App/*.swift']\n", to: LintConfiguration.fileNames[0])
         var search = SettingsSearch(.nearest)
         let index = try search.index(forPath: folder.path + "/A.swift")
         audit.settings = search.found[index]
@@ -50,6 +50,26 @@ struct AuditUnjudgedTests {
             targets: ["A"], reason: "1 pod (B) was not read", rules: ["CF045"],
             partlyJudged: ["CF045", "CF003"])
         #expect(alone.description == "A: 1 pod (B) was not read: CF045 judged only in part.")
+    }
+
+    @Test("a fetch whose interval an unread library may set is said to be not judged")
+    func undecidedFetch() throws {
+        let handler =
+            "class A: NSObject, UIApplicationDelegate {\n"
+            + "func application(_ a: UIApplication, performFetchWithCompletionHandler "
+            + "done: @escaping (R) -> Void) { load { done($0) } }\n}\n"
+        func isSaid(_ source: String) throws -> Bool {
+            let folder = try TestFolder()
+            try AuditScopeTests.write(
+                folder, "App", settings: "INFOPLIST_KEY_UIBackgroundModes = fetch;",
+                source: source)
+            try folder.write("target 'App' do\n  pod 'BackgroundWorker'\nend", to: "App/Podfile")
+            return try Audit(paths: [folder.path]).report().unjudged
+                .contains { $0.rules.contains("CF051") }
+        }
+        #expect(try isSaid(handler))
+        #expect(try !isSaid("import UIKit"))
+        #expect(try !isSaid(handler + "func f(a: A) { a.setMinimumBackgroundFetchInterval(9) }\n"))
     }
 
     @Test("an Info.plist whose place only the build knows is told")

@@ -43,6 +43,8 @@ struct AuditSettings {
     private let policy: RulePolicy
     private let baseline: Baseline?
     private let target: String?
+    /// The settings files that are nearest to other paths than the first, and are not read.
+    private var unreadFiles: [String] = []
 
     /// Reads what was typed, and the files that it names.
     init(_ options: AuditSettingsOptions, paths: [String]) throws(CommandFailure) {
@@ -60,6 +62,12 @@ struct AuditSettings {
                 ignored: try Self.selection(options.ignore), settings: found.configuration,
                 rules: .apps)
             baseline = try known.map(Baseline.init(readingFrom:)) ?? found.baseline
+            if source == .nearest {
+                for file in paths.dropFirst().compactMap(SettingsSearch.nearestFile(toPath:))
+                where file != found.file && !unreadFiles.contains(file) {
+                    unreadFiles.append(file)
+                }
+            }
         } catch {
             throw CommandFailure(error)
         }
@@ -125,8 +133,12 @@ struct AuditSettings {
         }
     }
 
-    /// Says which rules were not asked, and why.
+    /// Says which rules were not asked, and why, and which settings do not hold.
     func tellUnjudged(_ report: AuditReport, _ console: Console, isText: Bool) {
+        for file in unreadFiles {
+            let holding = found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
+            console.remark("\(file) was not read: \(holding). Name a settings file by --config.")
+        }
         for unjudged in report.unjudged {
             let line = unjudged.statement
             if isText { console.say(line.printable) } else { console.remark(line) }

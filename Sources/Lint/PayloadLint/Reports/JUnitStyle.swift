@@ -19,7 +19,7 @@ struct JUnitStyle: ReportStyle {
 
     func opening(_ totals: ReportTotals) -> String {
         let summary = totals.summary
-        let tests = summary.files + totals.problems.count
+        let tests = totals.shownFiles + totals.problems.count
         // RFC 3339 without fraction and zone, which the schema of Ant does not allow.
         let time = now.description.prefix(19)
         return """

@@ -83,6 +83,7 @@ package struct ReportStream {
         put(style.ending(of: file, tally, held: heldFindings))
         totals.summary.add(tally.summary)
         totals.summary.files += 1
+        totals.shownFiles += 1
         totals.note(unreadLines: tally.unreadLines, of: file.path)
         if tally.summary.isFailure(isStrict: isStrict) { totals.summary.failedFiles += 1 }
     }

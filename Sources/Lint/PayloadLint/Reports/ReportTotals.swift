@@ -24,6 +24,8 @@ package struct ReportProblem: Hashable, Sendable {
 package struct ReportTotals: Sendable {
     /// The counts.
     package internal(set) var summary = LintSummary()
+    /// The files that the report names, with or without findings.
+    package internal(set) var shownFiles = 0
     /// The problems.
     package internal(set) var problems: [ReportProblem] = []
     /// What was not checked and why, as sentences.

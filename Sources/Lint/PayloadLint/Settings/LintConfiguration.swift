@@ -20,8 +20,8 @@ package import PayloadRules
 ///
 /// A key that is not listed is an error.
 package struct LintConfiguration: Sendable {
-    /// The name of the file.
-    package static let fileName = ".rouse-lint.yaml"
+    /// The names of the file: the usual one, and the one that counts where that is missing.
+    package static let fileNames = [".rouse-lint.yaml", ".rouse-lint.yml"]
     private static let keys = [
         "select", "ignore", "severity", "push-types", "call-id-keys", "reserved-keys",
         "authentication", "thresholds", "exclude", "baseline", "sends",

@@ -16,6 +16,8 @@ package struct SettingsSearch {
     package struct Found: Sendable {
         /// The settings of the file.
         package var configuration = LintConfiguration()
+        /// The path of the file; `nil` if there is none.
+        package var file: String?
         /// The known findings.
         package var baseline: Baseline?
         /// The absolute path, without symbolic links; empty if there is no file.
@@ -55,9 +57,16 @@ package struct SettingsSearch {
     /// The index in ``found`` of the settings for a folder, or for the folder of a file. Throws if
     /// they cannot be read.
     package mutating func index(forPath path: String) throws(LintProblem) -> Int {
-        let isFolder = PathKind(path: path) == .folder
-        return try index(
-            forFolder: isFolder ? path : LintInput(path: path, isNamed: true).folder)
+        try index(forFolder: Self.folder(ofPath: path))
+    }
+
+    /// The path of the settings file that is nearest to a folder or a file; `nil` if there is none.
+    package static func nearestFile(toPath path: String) -> String? {
+        nearestFile(to: folder(ofPath: path))
+    }
+
+    private static func folder(ofPath path: String) -> String {
+        PathKind(path: path) == .folder ? path : LintInput(path: path, isNamed: true).folder
     }
 
     /// The index in ``found`` of the settings for the files of a folder. Throws if they cannot be
@@ -79,6 +88,7 @@ package struct SettingsSearch {
         var new = Found()
         if let path {
             new.configuration = try LintConfiguration(path: path)
+            new.file = path
             let real = realPath(path) ?? path
             new.folder = real.lastIndex(of: "/").map { String(real[..<$0]) } ?? "."
             if case .file = source { new.currentFolder = realPath(".") }
@@ -95,8 +105,8 @@ package struct SettingsSearch {
     private static func nearestFile(to folder: String) -> String? {
         var folder = realPath(folder) ?? folder
         while true {
-            let path = (folder == "/" ? "" : folder) + "/" + LintConfiguration.fileName
-            if PathKind(path: path) == .file { return path }
+            let paths = LintConfiguration.fileNames.map { (folder == "/" ? "" : folder) + "/" + $0 }
+            if let path = paths.first(where: { PathKind(path: $0) == .file }) { return path }
             guard let slash = folder.lastIndex(of: "/"), folder != "/" else { return nil }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }

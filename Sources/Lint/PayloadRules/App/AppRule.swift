@@ -27,8 +27,7 @@ public struct AppRule: Sendable, Identifiable {
         case "CF008": [.calls, .likelyCalls]
         case "CF009", "CF011", "CF014": .calls
         case "CF019": [.tasks, .likelyTasks]
-        case "CF052": .likelyTasks
-        case "CF057": .likelyTasks
+        case "CF051", "CF052", "CF057": .likelyTasks
         case "CF030": .features
         case "CF045": .time
         case "CF046": [.transfers, .likelyTransfers]

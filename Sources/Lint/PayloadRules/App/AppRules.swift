@@ -31,8 +31,11 @@ public enum AppRules {
     package static let ofModes: Set<RuleID> = ["CF002", "CF019", "CF030"]
 
     /// The rules that the sources that were not read decide only if they would find more without
-    /// them: those of modes and of calls, that of time that nothing ends, and that of progress.
-    package static let decidable: Set<RuleID> = ofModes.union(["CF008", "CF045", "CF057"])
+    /// them: those of modes and of calls, that of time that nothing ends, that of a fetch that
+    /// nothing asks for, and that of progress.
+    package static let decidable: Set<RuleID> = ofModes.union([
+        "CF008", "CF045", "CF051", "CF057",
+    ])
 
     /// The decidable rules that the sources that were not read decide, by the name of the app:
     /// those that find more, besides what was found, if nothing else is in them.
