@@ -40,6 +40,8 @@ struct FetchAnswerTests: SourceFaultSuite {
         arguments: [
             ("guard aps[\"content-available\"] != nil else { return done(.noData) }", true),
             ("if aps[\"content-available\"] != nil { load() }", true),
+            ("info.shouldSendContentAvailable = true", true),
+            ("info.shouldSendContentAvailable = false", false),
             ("if aps[\"content-available\"] == nil { return }", true),
             ("if aps[\"content-available\"] as? Int != 1 { return done(.noData) }", true),
             ("if aps[\"content-available\"] != nil { return done(.noData) }", false),

@@ -173,6 +173,15 @@ struct HandlerPathTests: SourceFaultSuite {
         // A subclass may stop the work.
         #expect(!faults("", in: "class A").contains(.idleExpiration))
         #expect(!faults("", in: "extension A").contains(.idleExpiration))
+        let again = "let r = BGAppRefreshTaskRequest(identifier: id)\nr.earliestBeginDate = Date()\n"
+        let submit = "do { try BGTaskScheduler.shared.submit(r) } catch { print(error) }"
+        #expect(faults(again + submit).contains(.idleExpiration))
+        let once = "private init() {}\nfunc note()"
+        #expect(faults(again + submit, in: "class A", once).contains(.idleExpiration))
+        #expect(!faults(again + submit, in: "class A").contains(.idleExpiration))
+        for other in ["work.cancel()", "r.state = 1", "isCancelled = true", "queue.submit(r)"] {
+            #expect(!faults(again + submit + "\n" + other).contains(.idleExpiration), "\(other)")
+        }
         for note in [
             "print(1)\nwork.cancel()", "isCancelled = true", "stop?()", "note()", "stops += 1",
             "(onStop)()", "handlers[1]?()", "log.close()",

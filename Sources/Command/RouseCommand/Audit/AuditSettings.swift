@@ -136,7 +136,8 @@ struct AuditSettings {
     /// Says which rules were not asked, and why, and which settings do not hold.
     func tellUnjudged(_ report: AuditReport, _ console: Console, isText: Bool) {
         for file in unreadFiles {
-            let holding = found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
+            let holding =
+                found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
             console.remark("\(file) was not read: \(holding). Name a settings file by --config.")
         }
         for unjudged in report.unjudged {

@@ -112,6 +112,42 @@ extension SourceReader {
         return isFixed(helper) && onlyLogs(text.content(ofBracket: helper.open), nil)
     }
 
+    /// Whether a call is of a function of this file that only submits a further request for a task,
+    /// which stops none that runs.
+    func onlyAsksAgain(_ index: Int) -> Bool {
+        guard let helper = calledFunction(index),
+            isFixed(helper) || text.type(around: helper.head).map(isMadeByItself) == true
+        else { return false }
+        let body = text.content(ofBracket: helper.open)
+        return !text.places(of: "submit", in: body).isEmpty
+            && body.allSatisfy { index in
+                if text.sees("=", at: index) { return declares(index) || setsRequest(index) }
+                if hidesCall(index) || text.tokens[index].isName("await") { return false }
+                let name = text.tokens[index].text
+                return !isCall(index) || isConversion(index) || isCertainLog(index)
+                    || Self.requestTypes.contains(name)
+                    || ["submit", "cancel"].contains(name)
+                        && text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4)
+            }
+    }
+
+    /// Whether an equals sign sets a value of a request for a task.
+    private func setsRequest(_ equals: Int) -> Bool {
+        text.sees(".", at: equals - 2)
+            && text[equals - 1].map { Self.requestValues.contains($0.text) } == true
+    }
+
+    /// Whether a class has a private initializer, so that no other file has a subclass of it.
+    private func isMadeByItself(_ type: SourceScope.TypeHead) -> Bool {
+        text.places(of: "init").contains { index in
+            text.sees("private", at: index - 1) && text.type(around: index)?.name == type.name
+        }
+    }
+
+    private static let requestTypes: Set = [
+        "BGAppRefreshTaskRequest", "BGProcessingTaskRequest", "Date", "addingTimeInterval",
+    ]
+
     /// Whether nothing takes the place of a function: it is private, in a final class, or in what
     /// has no subclasses.
     private func isFixed(_ function: SourceScope) -> Bool {

@@ -429,7 +429,8 @@ extension SourceReader {
             text.tokens[$0].isName("await") || text.tokens[$0].isName("throw")
         }
         let calls = closure.filter {
-            isCall($0) && !doesNothing($0) && (waits || !text.sees("Task", "{", at: $0))
+            isCall($0) && !doesNothing($0) && !onlyAsksAgain($0)
+                && (waits || !text.sees("Task", "{", at: $0))
         }
         let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
         guard !assigns else { return }

@@ -74,7 +74,8 @@ public struct SourceObservation: Hashable, Sendable {
         case remoteNotificationHandler(inSceneDelegate: Bool)
         /// A handler for pushes to a running app only, as before iOS 7.
         case oldNotificationHandler
-        /// The key of `aps` that tells of a push that wakes the app.
+        /// The key of `aps` that tells of a push that wakes the app, or a subscription of CloudKit
+        /// that asks for such pushes.
         case silentPushCheck
         /// A library that registers for pushes at launch, and handles them.
         case pushPlugin
