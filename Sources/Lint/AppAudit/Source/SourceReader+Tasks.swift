@@ -418,10 +418,14 @@ extension SourceReader {
     private mutating func readExpiration(
         _ index: Int, _ body: Range<Int>, _ handedOn: [Int], isAwaited: Bool, mayIdle: Bool
     ) {
+        var mayMatter = true
         if isLate(index, in: body) {
             see(.fault(.lateExpiration), at: index)
         } else if followsStart(index, in: body) || followsWork(handedOn, index, in: body) {
             see(.fault(.expirationAfterStart), at: index)
+        } else {
+            // What gets the task may end it at once.
+            mayMatter = !handedOn.isEmpty
         }
         guard let closure = expirationClosure(index) else { return }
         // What a task of Swift calls is looked at by itself, if it waits for nothing.
@@ -429,7 +433,7 @@ extension SourceReader {
             text.tokens[$0].isName("await") || text.tokens[$0].isName("throw")
         }
         let calls = closure.filter {
-            isCall($0) && !doesNothing($0) && !onlyAsksAgain($0)
+            isCall($0) && !doesNothing($0) && (mayMatter || !onlyAsksAgain($0))
                 && (waits || !text.sees("Task", "{", at: $0))
         }
         let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
