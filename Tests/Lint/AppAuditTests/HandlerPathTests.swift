@@ -173,7 +173,8 @@ struct HandlerPathTests: SourceFaultSuite {
         // A subclass may stop the work.
         #expect(!faults("", in: "class A").contains(.idleExpiration))
         #expect(!faults("", in: "extension A").contains(.idleExpiration))
-        let again = "let r = BGAppRefreshTaskRequest(identifier: id)\nr.earliestBeginDate = Date()\n"
+        let request = "let r = BGAppRefreshTaskRequest(identifier: id)\n"
+        let again = request + "r.earliestBeginDate = Date()\n"
         let submit = "do { try BGTaskScheduler.shared.submit(r) } catch { print(error) }"
         #expect(faults(again + submit).contains(.idleExpiration))
         let once = "private init() {}\nfunc note()"
