@@ -91,6 +91,11 @@ public struct AuditReport: Hashable, Sendable {
     /// All findings, ordered by file and place.
     public var findings: [AppFinding] { files.flatMap(\.findings) }
 
+    /// Adds what was not read: "the settings in B were not read".
+    package mutating func say(notJudged reason: String) {
+        unjudged.append(Unjudged(targets: [], reason: reason, rules: []))
+    }
+
     /// The number of findings with this severity.
     public func count(_ severity: Severity) -> Int {
         findings.count { $0.diagnostic.severity == severity }

@@ -289,10 +289,18 @@ struct AuditTests {
         #expect(!one.out.contains("CF030") && one.error.isEmpty, "\(one.all)")
         let both = try await Rouse.run(["audit", folder.path + "/One", folder.path + "/Two"])
         #expect(!both.out.contains("CF030"), "\(both.all)")
-        #expect(both.error.contains("/Two/.rouse-lint.yml was not read: "), "\(both.error)")
-        #expect(both.error.contains("/One/.rouse-lint.yml holds for all paths."))
-        // The usual name goes before the other.
+        #expect(both.out.contains("/Two/.rouse-lint.yml were not read: "), "\(both.out)")
+        #expect(both.out.contains("/One/.rouse-lint.yml holds for all paths."))
+        try FileManager.default.removeItem(atPath: folder.path + "/Two/.rouse-lint.yml")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/Two/.rouse-lint.yml",
+            withDestinationPath: "../One/.rouse-lint.yml")
+        let same = try await Rouse.run(["audit", folder.path + "/One", folder.path + "/Two"])
+        #expect(!same.out.contains("not read"), "\(same.out)")
         try folder.write("severity: {CF030: error}\n", to: "One/.rouse-lint.yaml")
+        let two = try await Rouse.run(["audit", folder.path + "/One"])
+        #expect(two.status == 78 && two.error.contains("Keep one."), "\(two.all)")
+        try FileManager.default.removeItem(atPath: folder.path + "/One/.rouse-lint.yml")
         let usual = try await Rouse.run(["audit", folder.path + "/One"])
         #expect(usual.out.contains("error CF030"), "\(usual.all)")
         let none = try await Rouse.run(["audit", "--no-config", folder.path + "/One"])

@@ -40,8 +40,25 @@ struct FetchAnswerTests: SourceFaultSuite {
         arguments: [
             ("guard aps[\"content-available\"] != nil else { return done(.noData) }", true),
             ("if aps[\"content-available\"] != nil { load() }", true),
-            ("info.shouldSendContentAvailable = true", true),
-            ("info.shouldSendContentAvailable = false", false),
+            (
+                "let i = CKSubscription.NotificationInfo()\ni.shouldSendContentAvailable = true",
+                true
+            ),
+            (
+                "let i = CKSubscription.NotificationInfo()\ni.shouldSendContentAvailable = false",
+                false
+            ),
+            ("let i = CKSubscription.NotificationInfo(shouldSendContentAvailable: true)", true),
+            ("let i = CKSubscription()\nlet shouldSendContentAvailable = true", false),
+            ("form.shouldSendContentAvailable = true", false),
+            (
+                "let i = CKQuerySubscription()\ni.shouldSendContentAvailable = true\n"
+                    + "i.shouldSendContentAvailable = false", false
+            ),
+            (
+                "if info[\"UIBackgroundModes\"] != nil { let i = CKQuerySubscription()\n"
+                    + "i.shouldSendContentAvailable = true }", false
+            ),
             ("if aps[\"content-available\"] == nil { return }", true),
             ("if aps[\"content-available\"] as? Int != 1 { return done(.noData) }", true),
             ("if aps[\"content-available\"] != nil { return done(.noData) }", false),

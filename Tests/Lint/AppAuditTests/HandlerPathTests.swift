@@ -180,9 +180,49 @@ struct HandlerPathTests: SourceFaultSuite {
         let once = "private init() {}\nfunc note()"
         #expect(faults(again + submit, in: "class A", once).contains(.idleExpiration))
         #expect(!faults(again + submit, in: "class A").contains(.idleExpiration))
-        for other in ["work.cancel()", "r.state = 1", "isCancelled = true", "queue.submit(r)"] {
+        for other in [
+            "work.cancel()", "r.state = 1", "isCancelled = true", "queue.submit(r)",
+            "worker.strategy = .stop",
+            "switch w { case let w?: w.isStopped = true\ncase nil: break }",
+            "a.r.title = 1",
+        ] {
             #expect(!faults(again + submit + "\n" + other).contains(.idleExpiration), "\(other)")
         }
+        let cancel = "BGTaskScheduler.shared.cancel(taskRequestWithIdentifier: id)\n"
+        #expect(faults(cancel + again + submit).contains(.idleExpiration))
+        for head in [
+            "init(s: S) {}\n" + once, "private convenience init(a: Int) { self.init() }\n" + once,
+            once.replacing("private init() {}", with: "enum B { class A { private init() {} } }"),
+        ] {
+            let found = faults(again + submit, in: "class A", head)
+            #expect(!found.contains(.idleExpiration), "\(head)")
+        }
+        for (own, value) in [("note(a: Int)", ""), ("note()", "let note = { work.cancel() }\n")] {
+            let found = Self.faults(
+                "final class A {\n"
+                    + Self.task(
+                        value + "task.expirationHandler = { note() }\nsave { \(Self.end) }")
+                    + "\nfunc \(own) {\n\(again + submit)\n}\n}")
+            #expect(!found.contains(.idleExpiration), "\(own) \(value)")
+        }
+        // What is late is told, what gets the task may end it, and another may follow.
+        let asking = "task.expirationHandler = { self.note() }\n"
+        for code in [
+            "work.run(task)\n" + asking, asking + "task.expirationHandler = { work.cancel() }\n",
+        ] {
+            let found = Self.faults(
+                "final class A {\n" + Self.task(code + "save { \(Self.end) }")
+                    + "\nfunc note() {\n\(again + submit)\n}\n}")
+            #expect(!found.contains(.idleExpiration), "\(code)")
+        }
+        let ending = "task.expirationHandler = { self.note(); \(Self.end) }\nawait save()\n"
+        let ended = Self.faults(
+            "final class A {\n"
+                + Self.task(
+                    "\(ending.replacing("await save()", with: ""))"
+                        + "Task { await save(); \(Self.end) }")
+                + "\nfunc note() {\n\(again + submit)\n}\n}")
+        #expect(ended.contains(.taskLeftRunning))
         for note in [
             "print(1)\nwork.cancel()", "isCancelled = true", "stop?()", "note()", "stops += 1",
             "(onStop)()", "handlers[1]?()", "log.close()",

@@ -63,8 +63,10 @@ struct AuditSettings {
                 rules: .apps)
             baseline = try known.map(Baseline.init(readingFrom:)) ?? found.baseline
             if source == .nearest {
-                for file in paths.dropFirst().compactMap(SettingsSearch.nearestFile(toPath:))
-                where file != found.file && !unreadFiles.contains(file) {
+                for path in paths.dropFirst() {
+                    guard let file = try SettingsSearch.nearestFile(toPath: path),
+                        file != found.file, !unreadFiles.contains(file)
+                    else { continue }
                     unreadFiles.append(file)
                 }
             }
@@ -80,6 +82,11 @@ struct AuditSettings {
     /// What of a report counts. Writes a baseline, where one is asked for, and then nothing does.
     func applied(to report: AuditReport, _ console: Console) throws(CommandFailure) -> AuditReport {
         var asked = report.applying(policy)
+        for file in unreadFiles {
+            let holding =
+                found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
+            asked.say(notJudged: "the settings in \(file) were not read: \(holding)")
+        }
         if let target {
             let recorder = Baseline(at: target)
             let entries = asked.files.flatMap { file in
@@ -133,13 +140,8 @@ struct AuditSettings {
         }
     }
 
-    /// Says which rules were not asked, and why, and which settings do not hold.
+    /// Says which rules were not asked, and why.
     func tellUnjudged(_ report: AuditReport, _ console: Console, isText: Bool) {
-        for file in unreadFiles {
-            let holding =
-                found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
-            console.remark("\(file) was not read: \(holding). Name a settings file by --config.")
-        }
         for unjudged in report.unjudged {
             let line = unjudged.statement
             if isText { console.say(line.printable) } else { console.remark(line) }

@@ -133,8 +133,8 @@ struct ValidateRun {
         throw CommandFailure(
             .usage,
             "--push-type: `\(type)` is no push type. \(meant)Use one of "
-                + "\(known.joined(separator: ", ")), or list a new one under push-types in "
-                + ".rouse-lint.yaml.")
+                + "\(known.joined(separator: ", ")), or list a new one under push-types in the "
+                + "settings file.")
     }
 
     private static func selection(

@@ -55,6 +55,10 @@ final class FunctionNotes {
     var leadsToScene: [String: Bool] = [:]
     /// Whether a function of the file may have time of its own in the background.
     var asksForOwnTime: Bool?
+    /// Whether a function only logs, and no other takes its place, by its brace.
+    var onlyLogs: [Int: Bool] = [:]
+    /// Whether a function only submits a further request for a task, by its brace.
+    var asksAgain: [Int: Bool] = [:]
     /// Whether a function ends time in the background, by its brace.
     var endsTime: [Int: Bool] = [:]
     /// Whether a function looks at the state of the app, by its brace.

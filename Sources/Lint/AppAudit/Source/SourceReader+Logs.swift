@@ -109,39 +109,95 @@ extension SourceReader {
     /// file that only logs, and that no type overrides.
     func doesNothing(_ index: Int) -> Bool {
         guard let helper = calledFunction(index) else { return isIdleCall(index) }
-        return isFixed(helper) && onlyLogs(text.content(ofBracket: helper.open), nil)
+        if let known = notes.onlyLogs[helper.open] { return known }
+        let onlyLogs = isFixed(helper) && onlyLogs(text.content(ofBracket: helper.open), nil)
+        notes.onlyLogs[helper.open] = onlyLogs
+        return onlyLogs
     }
 
     /// Whether a call is of a function of this file that only submits a further request for a task,
     /// which stops none that runs.
     func onlyAsksAgain(_ index: Int) -> Bool {
-        guard let helper = calledFunction(index),
-            isFixed(helper) || text.type(around: helper.head).map(isMadeByItself) == true
+        // Another file may have a function of this name with other parameters.
+        guard let helper = calledFunction(index), case .function(let head) = helper.kind,
+            let site = text.call(at: index), site.arguments.count == head.parameters.count,
+            zip(site.arguments, head.parameters).allSatisfy({ ($0.label ?? "_") == $1.label })
         else { return false }
-        let body = text.content(ofBracket: helper.open)
-        return !text.places(of: "submit", in: body).isEmpty
-            && body.allSatisfy { index in
-                if text.sees("=", at: index) { return declares(index) || setsRequest(index) }
-                if hidesCall(index) || text.tokens[index].isName("await") { return false }
-                let name = text.tokens[index].text
-                return !isCall(index) || isConversion(index) || isCertainLog(index)
-                    || Self.requestTypes.contains(name)
-                    || ["submit", "cancel"].contains(name)
-                        && text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4)
-            }
+        if let known = notes.asksAgain[helper.open] { return known }
+        let asksAgain =
+            !isAlsoValue(head.name) && onlyAsksAgain(text.content(ofBracket: helper.open))
+            && (isFixed(helper) || hasPrivateInitializersOnly(around: helper))
+        notes.asksAgain[helper.open] = asksAgain
+        return asksAgain
     }
 
-    /// Whether an equals sign sets a value of a request for a task.
-    private func setsRequest(_ equals: Int) -> Bool {
-        text.sees(".", at: equals - 2)
-            && text[equals - 1].map { Self.requestValues.contains($0.text) } == true
-    }
-
-    /// Whether a class has a private initializer, so that no other file has a subclass of it.
-    private func isMadeByItself(_ type: SourceScope.TypeHead) -> Bool {
-        text.places(of: "init").contains { index in
-            text.sees("private", at: index - 1) && text.type(around: index)?.name == type.name
+    /// Whether a variable or a parameter has the name of a function.
+    private func isAlsoValue(_ name: String) -> Bool {
+        text.places(of: name).contains {
+            text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+                || text.sees(":", at: $0 + 1)
         }
+    }
+
+    private func onlyAsksAgain(_ body: Range<Int>) -> Bool {
+        guard !text.places(of: "submit", in: body).isEmpty else { return false }
+        var requests: Set<String> = []
+        return body.allSatisfy { index in
+            let token = text.tokens[index]
+            if token.isMark("=") {
+                if let request = request(madeAt: index) { requests.insert(request) }
+                return declaresPlainly(index) || sets(requests, index)
+            }
+            if hidesCall(index) || token.isName("await") { return false }
+            return !isCall(index) || isConversion(index) || isCertainLog(index)
+                || Self.requestTypes.contains(token.text)
+                || ["submit", "cancel"].contains(token.text)
+                    && text.sees("BGTaskScheduler", ".", "shared", ".", at: index - 4)
+        }
+    }
+
+    /// Whether an equals sign stands behind a new name: `let date = …`.
+    private func declaresPlainly(_ equals: Int) -> Bool {
+        text.sees("let", at: equals - 2) || text.sees("var", at: equals - 2)
+    }
+
+    /// The name of a new request for a task: `let request = BGAppRefreshTaskRequest(…)`.
+    private func request(madeAt equals: Int) -> String? {
+        guard declaresPlainly(equals), let type = text[equals + 1]?.text,
+            type.hasPrefix("BG"), Self.requestTypes.contains(type)
+        else { return nil }
+        return text[equals - 1]?.text
+    }
+
+    /// Whether an equals sign sets a value of one of some requests: `request.earliestBeginDate =`.
+    private func sets(_ requests: Set<String>, _ equals: Int) -> Bool {
+        guard text.sees(".", at: equals - 2), !text.sees(".", at: equals - 4),
+            let value = text[equals - 1]?.text, let owner = text[equals - 3]?.text
+        else { return false }
+        return requests.contains(owner) && Self.requestValues.contains(value)
+    }
+
+    /// Whether a function is of a class of this file whose initializers are all private, so that
+    /// only this file could have a subclass, and has none.
+    private func hasPrivateInitializersOnly(around function: SourceScope) -> Bool {
+        guard let type = text.scopes(around: function.open).first(where: { _ in true }),
+            case .type(let head) = type.kind, text.tokens[type.head].text == "class",
+            !text.scopes.contains(where: { scope in
+                guard case .type(let other) = scope.kind else { return false }
+                return other.inherited.contains(head.name)
+                    || other.name == head.name && scope.open != type.open
+            })
+        else { return false }
+        let initializers = text.scopes.filter { scope in
+            guard case .function(let function) = scope.kind else { return false }
+            return function.name == "init"
+                && text.scopes(around: scope.open).first(where: { _ in true })?.open == type.open
+        }
+        return !initializers.isEmpty
+            && initializers.allSatisfy {
+                let words = modifiers(before: $0.head)
+                return words.contains("private") && !words.contains("convenience")
+            }
     }
 
     private static let requestTypes: Set = [

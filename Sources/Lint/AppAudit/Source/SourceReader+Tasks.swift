@@ -418,14 +418,14 @@ extension SourceReader {
     private mutating func readExpiration(
         _ index: Int, _ body: Range<Int>, _ handedOn: [Int], isAwaited: Bool, mayIdle: Bool
     ) {
-        var mayMatter = true
+        // A late one is told already, and what gets the task may end it at once.
+        var asksInVain = false
         if isLate(index, in: body) {
             see(.fault(.lateExpiration), at: index)
         } else if followsStart(index, in: body) || followsWork(handedOn, index, in: body) {
             see(.fault(.expirationAfterStart), at: index)
         } else {
-            // What gets the task may end it at once.
-            mayMatter = !handedOn.isEmpty
+            asksInVain = handedOn.isEmpty
         }
         guard let closure = expirationClosure(index) else { return }
         // What a task of Swift calls is looked at by itself, if it waits for nothing.
@@ -433,14 +433,15 @@ extension SourceReader {
             text.tokens[$0].isName("await") || text.tokens[$0].isName("throw")
         }
         let calls = closure.filter {
-            isCall($0) && !doesNothing($0) && (mayMatter || !onlyAsksAgain($0))
+            isCall($0) && !doesNothing($0) && !(asksInVain && onlyAsksAgain($0))
                 && (waits || !text.sees("Task", "{", at: $0))
         }
         let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
-        guard !assigns else { return }
+        // One that is set again may be the first of two.
+        guard !assigns, text.places(of: "expirationHandler", in: body).count < 2 else { return }
         if calls.isEmpty {
             if !mayIdle { see(.fault(.idleExpiration), at: index) }
-        } else if isAwaited, text.places(of: "expirationHandler", in: body).count < 2,
+        } else if isAwaited,
             calls.allSatisfy({ text.tokens[$0].text.hasPrefix("setTaskCompleted") })
         {
             // What runs its closure at once leaves nothing to stop: `context.performAndWait {`.

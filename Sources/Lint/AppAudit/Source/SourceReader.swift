@@ -232,7 +232,7 @@ struct SourceReader {
             "sessionWithConfiguration",
             "setMinimumBackgroundFetchInterval", "desiredPushTypes", "setDesiredPushTypes",
             "PKPushRegistry", "CXProvider", "performFetchWithCompletionHandler",
-            "shouldSendContentAvailable",
+            "shouldSendContentAvailable", "setShouldSendContentAvailable",
             "allowsBackgroundLocationUpdates", "pushType", "updating", "UNNotificationContent",
             "UNMutableNotificationContent", "UserDefaults", "AppStorage", "NSUserDefaults",
             "describing", "description", "token",
@@ -298,10 +298,8 @@ struct SourceReader {
             readMakingOfSession(index)
             readDoubleSession(index)
         case "setMinimumBackgroundFetchInterval": see(.fetchInterval, at: index)
-        // A subscription of CloudKit asks for silent pushes.
-        case "shouldSendContentAvailable" where text.sees("=", "true", at: index + 1),
-            "shouldSendContentAvailable" where text.sees("=", "YES", at: index + 1):
-            see(.silentPushCheck, at: index)
+        case "shouldSendContentAvailable", "setShouldSendContentAvailable":
+            readSubscription(index)
         case "desiredPushTypes", "setDesiredPushTypes": readPushTypes(index)
         case "PKPushRegistry": readPushRegistry(index)
         case "CXProvider"
@@ -400,7 +398,7 @@ struct SourceReader {
         "beginBackgroundTaskWithName", "beginBackgroundTaskWithExpirationHandler",
         "URLSessionConfiguration", "backgroundSessionConfigurationWithIdentifier",
         "setMinimumBackgroundFetchInterval", "desiredPushTypes", "setDesiredPushTypes",
-        "PKPushRegistry", "shouldSendContentAvailable",
+        "PKPushRegistry", "shouldSendContentAvailable", "setShouldSendContentAvailable",
         "allowsBackgroundLocationUpdates", "pushType", "updating",
         "UNNotificationServiceExtension", "WidgetPushHandler", "didReceiveRemoteNotification",
         "performFetchWithCompletionHandler", "handleEventsForBackgroundURLSession",

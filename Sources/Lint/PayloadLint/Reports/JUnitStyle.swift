@@ -4,7 +4,8 @@ import PayloadRules
 import WakeModel
 
 /// JUnit XML, valid for the schemas of Apache Ant and of Jenkins' xUnit plugin: one suite, and a
-/// test case for each file, which fails if the file would make the command fail.
+/// test case for each file that the report names, which fails if the file would make the command
+/// fail.
 ///
 /// The counts precede the test cases, so the report is buffered until all files are checked.
 struct JUnitStyle: ReportStyle {

@@ -20,7 +20,7 @@ package import PayloadRules
 ///
 /// A key that is not listed is an error.
 package struct LintConfiguration: Sendable {
-    /// The names of the file: the usual one, and the one that counts where that is missing.
+    /// The names of the file: the usual one, and the other that it may have.
     package static let fileNames = [".rouse-lint.yaml", ".rouse-lint.yml"]
     private static let keys = [
         "select", "ignore", "severity", "push-types", "call-id-keys", "reserved-keys",

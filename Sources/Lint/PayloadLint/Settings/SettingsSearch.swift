@@ -2,7 +2,8 @@
 
 /// The source of settings.
 public enum SettingsSource: Hashable, Sendable {
-    /// The `.rouse-lint.yaml` in the nearest parent folder of each file.
+    /// The `.rouse-lint.yaml` or `.rouse-lint.yml` in the nearest parent folder: of each file for
+    /// payloads, of the first path for apps.
     case nearest
     /// One file for all inputs.
     case file(String)
@@ -61,8 +62,9 @@ package struct SettingsSearch {
     }
 
     /// The path of the settings file that is nearest to a folder or a file; `nil` if there is none.
-    package static func nearestFile(toPath path: String) -> String? {
-        nearestFile(to: folder(ofPath: path))
+    /// Throws if a folder has files of both names.
+    package static func nearestFile(toPath path: String) throws(LintProblem) -> String? {
+        try nearestFile(to: folder(ofPath: path))
     }
 
     private static func folder(ofPath path: String) -> String {
@@ -77,7 +79,7 @@ package struct SettingsSearch {
         switch source {
         case .none: index = try self.index(ofFile: nil)
         case .file(let path): index = try self.index(ofFile: path)
-        case .nearest: index = try self.index(ofFile: Self.nearestFile(to: folder))
+        case .nearest: index = try self.index(ofFile: try Self.nearestFile(to: folder))
         }
         indexByFolder[folder] = index
         return index
@@ -102,11 +104,18 @@ package struct SettingsSearch {
         return found.count - 1
     }
 
-    private static func nearestFile(to folder: String) -> String? {
+    private static func nearestFile(to folder: String) throws(LintProblem) -> String? {
         var folder = realPath(folder) ?? folder
         while true {
             let paths = LintConfiguration.fileNames.map { (folder == "/" ? "" : folder) + "/" + $0 }
-            if let path = paths.first(where: { PathKind(path: $0) == .file }) { return path }
+            let files = paths.filter { PathKind(path: $0) == .file }
+            guard files.count < 2 else {
+                throw LintProblem(
+                    .configuration,
+                    "\(files[0]) and \(LintConfiguration.fileNames[1]) are in one folder. Keep one."
+                )
+            }
+            if let file = files.first { return realPath(file) ?? file }
             guard let slash = folder.lastIndex(of: "/"), folder != "/" else { return nil }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }
