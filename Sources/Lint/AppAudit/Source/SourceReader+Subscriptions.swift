@@ -24,7 +24,11 @@ extension SourceReader {
                 || isSet($0, ["false", "NO"])
         }
         guard !isOwnOrTakenBack else { return }
+        let seen = digest.entries.count
         see(.silentPushCheck, at: index)
+        guard digest.entries.count > seen else { return }
+        // One in a function that nothing calls asks for nothing.
+        digest.entries[seen].callers = callChain(of: index)
         noteCallers(of: index)
     }
 
