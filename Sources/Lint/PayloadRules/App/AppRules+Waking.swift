@@ -150,8 +150,8 @@ extension AppRules {
     }
 
     /// Reports the handler of pushes that wake an app which does not allow them; iOS writes of it
-    /// to the log at each launch. If the app looks for silent pushes, or subscribes to them, it expects
-    /// to be woken.
+    /// to the log at each launch. An app that looks for silent pushes, or subscribes to them,
+    /// expects to be woken.
     private static func handlersWithoutMode(_ facts: AppFacts, _ findings: inout AppFindings) {
         for app in facts.apps
         where app.role == .app && app.platform == .iOS && !app.mayBeIncomplete
