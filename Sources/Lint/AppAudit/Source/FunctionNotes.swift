@@ -59,6 +59,8 @@ final class FunctionNotes {
     var onlyLogs: [Int: Bool] = [:]
     /// Whether a function only submits a further request for a task, by its brace.
     var asksAgain: [Int: Bool] = [:]
+    /// Whether only this file can make objects of a class, by its brace.
+    var hasPrivateInitializersOnly: [Int: Bool] = [:]
     /// Whether a function ends time in the background, by its brace.
     var endsTime: [Int: Bool] = [:]
     /// Whether a function looks at the state of the app, by its brace.

@@ -181,13 +181,23 @@ extension SourceReader {
     /// only this file could have a subclass, and has none.
     private func hasPrivateInitializersOnly(around function: SourceScope) -> Bool {
         guard let type = text.scopes(around: function.open).first(where: { _ in true }),
-            case .type(let head) = type.kind, text.tokens[type.head].text == "class",
-            !text.scopes.contains(where: { scope in
-                guard case .type(let other) = scope.kind else { return false }
-                return other.inherited.contains(head.name)
-                    || other.name == head.name && scope.open != type.open
-            })
+            case .type(let head) = type.kind, text.tokens[type.head].text == "class"
         else { return false }
+        if let known = notes.hasPrivateInitializersOnly[type.open] { return known }
+        let isPrivate = hasPrivateInitializersOnly(type, head)
+        notes.hasPrivateInitializersOnly[type.open] = isPrivate
+        return isPrivate
+    }
+
+    private func hasPrivateInitializersOnly(
+        _ type: SourceScope, _ head: SourceScope.TypeHead
+    ) -> Bool {
+        let hasOther = text.scopes.contains { scope in
+            guard case .type(let other) = scope.kind else { return false }
+            return other.inherited.contains(head.name)
+                || other.name == head.name && scope.open != type.open
+        }
+        guard !hasOther else { return false }
         let initializers = text.scopes.filter { scope in
             guard case .function(let function) = scope.kind else { return false }
             return function.name == "init"
