@@ -39,6 +39,32 @@ struct CompletionPathsTests {
         ])
     func gap(body: String, lines: [Int]) { #expect(Self.gaps(body) == lines) }
 
+    @Test("a transfer without an error has its data")
+    func transfers() {
+        func isOpen(_ body: String, of task: String = "dataTask") -> Bool {
+            !Self.gaps("s.\(task)(with: u) { data, response, error in\n\(body)\n}.resume()").isEmpty
+        }
+        let done = "done(.newData)"
+        for end in [
+            "if let error { log(error)\n\(done)\nreturn\n}",
+            "if let failure = error {\n\(done)\nreturn\n}",
+            "if error != nil { done(.failed); return }",
+            "guard error == nil else { done(.failed); return }",
+        ] {
+            #expect(!isOpen("\(end)\nif let data = data { \(done) }"), "\(end)")
+            #expect(!isOpen("\(end)\nguard let data else { return }\n\(done)"))
+            #expect(!isOpen("\(end)\nif let data { \(done) }", of: "downloadTask"))
+            #expect(isOpen("\(end)\nif let data, isFine { \(done) }"))
+            #expect(isOpen("\(end)\nif let body = response { \(done) }"))
+            #expect(isOpen("\(end)\nif let data = parse(data) { \(done) }"))
+            #expect(isOpen("\(end)\nif let data { \(done) }", of: "load"))
+        }
+        #expect(isOpen("if let data { \(done) }"))
+        #expect(isOpen("if let error { log(error)\n\(done) }\nif let data { \(done) }"))
+        #expect(isOpen("if let error, isBad { \(done)\nreturn\n}\nif let data { \(done) }"))
+        #expect(isOpen("if let error { if bad { return }\n\(done) }\nif let data { \(done) }"))
+    }
+
     @Test("the older fetch in the background completes on each path too")
     func fetch() {
         func gaps(_ body: String, _ result: String = "") -> [Int] {

@@ -35,6 +35,15 @@ struct KeptTaskTests {
             Self.faults(Self.kept("", "task = nil\n").replacing("private var", with: "var")) == [])
     }
 
+    @Test("who makes an object that keeps a task may set its expiration handler")
+    func initializer() {
+        #expect(
+            Self.faults(
+                "class Completion {\nprivate let task: BGTask?\n"
+                    + "init(task: BGTask) {\nself.task = task\n}\ninit() { task = nil }\n"
+                    + "func complete() {\n\(Self.end)}\n}\n") == [])
+    }
+
     @Test("a task that a property keeps may be ended through it, once something was called")
     func throughProperty() {
         func source(

@@ -31,6 +31,23 @@ struct SourceConstantsTests {
         #expect(Self.identifier(source, path: "a.swift") == value)
     }
 
+    @Test("a member of an object has the value that the object's declared type gives it")
+    func members() {
+        func identifier(_ declaration: String, _ name: String = "settings.id") -> String? {
+            Self.identifier(
+                "class Settings { let id = \"a.b\" }\nclass Other { let id = \"c.d\" }\n"
+                    + "class App {\n\(declaration)\nfunc f() {\n"
+                    + "\(SourceReaderTests.register(name))\n} }", path: "a.swift")
+        }
+        #expect(identifier("let settings: Settings") == "a.b")
+        #expect(identifier("let settings = Other()") == "c.d")
+        #expect(identifier("let settings: Settings", "self.settings.id") == "a.b")
+        #expect(identifier("let settings: Settings", "model.settings.id") == nil)
+        #expect(identifier("let settings: SettingsProtocol") == nil)
+        #expect(identifier("let settings = make()") == nil)
+        #expect(identifier("") == nil)
+    }
+
     @Test("literals that stand together are one value in Objective-C")
     func objectiveC() {
         func identifier(_ value: String) -> String? {

@@ -37,6 +37,7 @@ struct UnfinishedTextTests {
         "DEVICE_TOKEN", "DEVICE_TOKEN_HERE", "device_token", "deviceToken", "REPLACE_ME",
         "REPLACEME", "CHANGE_ME", "INSERT_TOKEN_HERE", "TODO", "TBD", "__TOKEN__", "xxx",
         "XXXXXXXX", "***", "•••", "...", "…", "abc...", "abc…", "设备令牌", "‹token›", "«token»",
+        "*your token*",
         "0a1b2c3d-device-token-of-ann-deed", "devicetoken-of-the-phone-of-ann-and-bob",
     ]
 

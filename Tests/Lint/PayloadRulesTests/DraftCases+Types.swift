@@ -313,8 +313,8 @@ extension DraftCase {
             .found(at: "/badge", .warning)),
         .payload("G015", .voip, #"{"aps":{"alert":null},"callUUID":"x"}"#, .clean),
         .payload(
-            "G015", .voip, #"{"aps":{"category":null},"callUUID":"x"}"#,
-            .found(at: "/aps/category", .warning)),
+            "G015", .voip, #"{"aps":{"target-content-id":null},"callUUID":"x"}"#,
+            .found(at: "/aps/target-content-id", .warning)),
         .payload(
             "VO004", .voip, #"{"aps":{"alert":{"caller_name":"Ann"}},"callUUID":"x"}"#, .clean),
         .payload(

@@ -185,6 +185,8 @@ extension RuleCase {
         .call(
             "VO009", #""aps":{"content-available":1}"#,
             .found(at: "/aps/content-available", .warning)),
+        .call("VO009", #""aps":{"thread-id":"x"}"#, .found(at: "/aps/thread-id", .warning)),
+        .call("VO009", #""aps":{"category":"x"}"#, .found(at: "/aps/category", .warning)),
         .call("VO009", #""aps":{},"alert":"x""#, .clean),
         // One copied payload is one finding.
         .call("VO009", #""aps":{"alert":"x","badge":1}"#, .found(at: "/aps/alert", .warning)),

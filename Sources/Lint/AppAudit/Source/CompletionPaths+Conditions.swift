@@ -132,13 +132,48 @@ extension CompletionPaths {
         return parts + [start..<max(start, range.upperBound)]
     }
 
-    /// Whether a condition makes a URL of a text that stands there: `if let u = URL(string: "a")`.
+    /// Whether a condition makes a URL of a text that stands there, `if let u = URL(string: "a")`,
+    /// or asks for what a transfer without an error has.
     func isAlwaysMet(_ condition: Range<Int>) -> Bool {
+        if asksForResult(condition) { return true }
         guard let name = condition.first(where: { text.tokens[$0].isName("URL") }),
             text.sees("URL", "(", "string", ":", at: name), text.sees(")", at: name + 5),
             case .string(isInterpolated: false)? = text[name + 4]?.kind
         else { return false }
         return !condition.contains { text.tokens[$0].isMark(",") }
+    }
+
+    /// Whether a condition asks only for the data or the file of a transfer, behind the return for
+    /// its error: URLSession has one of the two. `if let error { return }`, `if let data {`.
+    private func asksForResult(_ condition: Range<Int>) -> Bool {
+        guard let word = condition.first(where: { text.tokens[$0].isName("let") }),
+            word == condition.lowerBound + 1,
+            case let place = text.sees("=", at: word + 2) ? word + 3 : word + 1,
+            place + 1 == condition.upperBound || text.sees("else", at: place + 1),
+            let closure = text.scopes(around: place).first(where: { scope in
+                if case .closure = scope.kind { true } else { false }
+            }), case .closure(let callee?) = closure.kind,
+            ["dataTask", "downloadTask", "uploadTask"].contains(callee)
+        else { return false }
+        let names = text.parameters(ofClosure: closure)
+        guard names.count == 3, names[0] == text.tokens[place].text else { return false }
+        return text.places(of: names[2], in: closure.open..<place).contains { error in
+            let words = (error + 1..<text.tokens.count).prefix { !text.tokens[$0].isMark("{") }
+                .prefix(AuditLimits.headWords).map { text.tokens[$0].text }
+            guard ["", "!=nil", "!=nil)", "==nilelse"].contains(words.joined()),
+                let block = text[error + words.count + 1], block.isMark("{"),
+                text.scopes(around: place).contains(where: {
+                    text.scopeIndices[$0.open + 1] == text.scopeIndices[error]
+                })
+            else { return false }
+            let body = text.content(ofBracket: error + words.count + 1)
+            return body.first.map { first in
+                body.contains {
+                    text.tokens[$0].isName("return")
+                        && text.scopeIndices[$0] == text.scopeIndices[first]
+                }
+            } == true
+        }
     }
 
     func asksForInput(_ range: Range<Int>) -> Bool {

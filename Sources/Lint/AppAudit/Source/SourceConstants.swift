@@ -56,6 +56,11 @@ enum ConstantExpression: Hashable, Sendable {
             qualifier = "String"
         } else if qualifier == "Self" || qualifier == "self" || qualifier == nil {
             qualifier = text.type(around: start)?.name
+        } else if names.dropLast().drop(while: { $0 == "self" }).count == 1,
+            let object = qualifier, object.first?.isLowercase == true
+        {
+            // `settings.refreshIdentifier`, with `let settings: AppSettings`.
+            qualifier = text.typeName(of: object) ?? object
         }
         self = .reference(ConstantReference(name: name, type: qualifier))
     }

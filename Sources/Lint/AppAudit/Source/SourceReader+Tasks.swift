@@ -59,11 +59,11 @@ extension SourceReader {
     }
 
     /// Whether a function must end its task, not its caller, which may call it only to show
-    /// progress.
+    /// progress, or to make an object.
     private func answers(
         for task: String, _ head: SourceScope.FunctionHead, _ scope: SourceScope, depth: Int
     ) -> Bool {
-        guard depth < 4 else { return false }
+        guard depth < 4, head.name != "init" else { return false }
         if text.isObjectiveC || uses(of: task, in: scope).contains(.end) { return true }
         let own = text.content(ofBracket: scope.open)
         let calls = text.places(of: head.name).filter {

@@ -18,7 +18,13 @@ enum Placeholder {
         guard let first = text.first, let last = text.last, text.count > 1 else { return false }
         return first == "%" || first == "$" || (first, last) == ("<", ">")
             || (first, last) == ("{", "}") || (first, last) == ("[", "]")
-            || text.hasPrefix("__") && text.hasSuffix("__")
+            || text.hasPrefix("__") && text.hasSuffix("__") || isStarred(text)
+    }
+
+    /// Whether a text begins with a name between asterisks: `*yourBundleId*.voip`.
+    private static func isStarred(_ text: String) -> Bool {
+        text.first == "*" && text.dropFirst().drop { $0 != "*" }.first == "*"
+            && text.contains(where: \.isLetter)
     }
 
     /// Whether a text is, or holds, a placeholder.
@@ -29,7 +35,9 @@ enum Placeholder {
         }
         // A choice: `alert|background`, `5 or 10`.
         if text.contains("|") || text.contains(" or ") { return true }
-        if ["x", "X", "*"].contains(where: { Set(text) == [$0] }) { return true }
+        if ["x", "X", "*"].contains(where: { Set(text) == [$0] }) || isStarred(text) {
+            return true
+        }
         // `0a1b2c-device-token-of-ann`: it says what stands there.
         if text.lowercased().contains("token"),
             text.allSatisfy({ $0.isLetter || $0.isNumber || "_-".contains($0) }),
@@ -94,7 +102,7 @@ enum Placeholder {
         let content = isBearer ? String(value.dropFirst(scheme.count)) : value
         guard isForeign || isBearer && content.isEmpty || isIn(content) else { return value }
         guard isTopic else { return nil }
-        let marks = "<>{}[]%$\u{1a}".unicodeScalars
+        let marks = "<>{}[]%$*\u{1a}".unicodeScalars
         guard let last = value.unicodeScalars.lastIndex(where: { marks.contains($0) }) else {
             return nil
         }

@@ -235,9 +235,17 @@ extension AppRules {
                 application(_:handleEventsForBackgroundURLSession:completionHandler:).
                 """
         ) { facts, findings in
-            faults(
-                facts, &findings, .sessionWithoutDelegate,
-                "a background URLSession has no delegate")
+            eachObservation(in: facts) { bundle, seen in
+                // Without closures the session needs a delegate, as the fix for these says.
+                guard seen.subject == .fault(.sessionWithoutDelegate), bundle.platform != .macOS,
+                    !bundle.observations.contains(where: {
+                        $0.subject == .fault(.closureInBackgroundSession) && !$0.isUncalled
+                            && $0.place.file == seen.place.file
+                    })
+                else { return }
+                findings.report(
+                    bundle, at: seen.place, "a background URLSession has no delegate")
+            }
             faults(
                 facts, &findings, .sessionMadeAnew,
                 "each use makes another background URLSession with the same identifier",

@@ -124,6 +124,8 @@ extension AppRules {
     private static func missingPushEntitlement(
         _ facts: AppFacts, _ findings: inout AppFindings
     ) {
+        let ofPhones = Set(
+            facts.apps.filter { $0.platform == .iOS }.flatMap(\.observations).map(\.place.file))
         for app in facts.apps {
             guard case .missing(let place) = app.pushEntitlement else { continue }
             let message = "the entitlements lack `\(app.pushEntitlementName)`"
@@ -132,6 +134,8 @@ extension AppRules {
                     && (seen.subject.isRegistration || seen.subject.isVoIPRegistration)
                     // An app for iOS and macOS may request it on one of them only.
                     && (app.platform != .macOS || app.builds(seen))
+                    // Code that is an iOS app's too may do nothing on tvOS.
+                    && (app.platform != .tvOS || !ofPhones.contains(seen.place.file))
             }
             let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS

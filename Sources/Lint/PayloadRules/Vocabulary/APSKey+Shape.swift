@@ -44,7 +44,8 @@ extension APSKey {
 
     /// The keys that make other pushes visible or silent, which PushKit ignores.
     static let withoutEffectInVoIP: [APSKey] = [
-        .badge, .sound, .mutableContent, .contentAvailable, .alert, .interruptionLevel,
+        .badge, .sound, .mutableContent, .contentAvailable, .alert, .interruptionLevel, .threadID,
+        .category,
     ]
 
     /// Whether the system ignores this key for this push type, so that no rule checks its value:

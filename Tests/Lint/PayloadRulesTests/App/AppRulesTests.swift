@@ -81,6 +81,37 @@ struct AppRulesTests {
         #expect(found.map(\.targets) == [["A"], ["B"]])
     }
 
+    @Test("code that an iOS app shares with one for tvOS may ask for no token there")
+    func sharedRequests() {
+        func isTold(_ name: String) -> Bool {
+            let seen = [SourceObservation.Subject.remoteNotificationRegistration(.launch)]
+            let phone = AppFacts.Bundle.sample(
+                "App", .app, entitlements: ["aps-environment": .string("production")], seen: seen)
+            let television = AppFacts.Bundle.sample(
+                name, .app, platform: .tvOS, entitlements: [:], seen: seen)
+            return AppRules.findings(in: AppFacts(bundles: [phone, television]))
+                .contains { $0.diagnostic.rule == "CF005" }
+        }
+        #expect(isTold("Television"))
+        #expect(!isTold("App"))
+    }
+
+    @Test("closures in a session that has no delegate are one finding")
+    func closuresWithoutDelegate() {
+        func messages(_ seen: SourceObservation.Subject...) -> [String] {
+            AppRules.findings(in: AppFacts.app(seen: seen))
+                .filter { $0.diagnostic.rule == "CF046" }.map(\.diagnostic.message)
+        }
+        let closure = "a task of a background URLSession has a completion handler"
+        let session = "a background URLSession has no delegate"
+        let both = messages(
+            .fault(.sessionWithoutDelegate), .fault(.closureInBackgroundSession))
+        #expect(both == [closure])
+        #expect(messages(.fault(.sessionWithoutDelegate)) == [session])
+        #expect(
+            messages(.fault(.sessionWithoutDelegate), .fault(.dataInBackgroundSession)).count == 2)
+    }
+
     @Test("a misspelt mode is named at its place, with the right one")
     func nearMisses() throws {
         let facts = AppFacts.app([.background], info: Plist.modes("remote_notification"))
