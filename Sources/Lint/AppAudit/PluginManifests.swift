@@ -58,34 +58,76 @@ struct PluginManifests {
     /// The manifests that name the plugins of an app.
     static let ofPlugins = ["pubspec.yaml", "package.json"]
 
+    /// A package that a manifest names.
+    struct Package: Hashable, Sendable {
+        /// What it may do, as far as the manifests tell.
+        var uses: ModuleUses
+        /// Whether a manifest takes it from a folder.
+        var isLocal = false
+        /// The folder of its podspec, if it is a plugin of Flutter in a folder that is there.
+        var native: String?
+    }
+
     /// What the plugins of an app may do, by their names in a manifest above its folder `ios`;
     /// `nil` if none can be read, if it is of an app without Flutter and React Native, or if it
     /// does not tell which packages are of the same repository. Other packages are among them,
-    /// since a manifest does not tell them apart, and what they bring along is not.
+    /// since a manifest does not tell them apart, and what those that are not in the tree bring
+    /// along is not.
     ///
     /// The app's own modules beside `ios` are read otherwise, if that is told.
     static func plugins(
         ofAppAbove ios: String, in manifests: [String] = ofPlugins, besidesModules: Bool = false
-    ) -> [String: ModuleUses]? {
+    ) -> [String: Package]? {
         guard let manifest = manifest(ofAppAbove: ios, in: manifests),
             !holdsOwnPackages(manifest, beside: ios, besidesModules: besidesModules)
         else { return nil }
-        return Dictionary(dependencies(in: manifest).map { ($0, uses(of: $0, $1)) }) {
-            $0.union($1)
-        }
+        return packages(of: manifest, ofAppAbove: ios)
     }
 
-    /// The names of the plugins that the manifest above the folder `ios` takes from folders.
-    static func localPlugins(ofAppAbove ios: String) -> Set<String> {
-        guard let manifest = manifest(ofAppAbove: ios, in: ofPlugins) else { return [] }
-        return Set(
-            dependencies(in: manifest).filter { _, source in
-                let address = source.scalar?.string ?? ""
-                return option("path", of: source) != nil
-                    || ["file:", "link:", "portal:", "workspace:", ".", "/", "~/"]
-                        .contains(where: address.hasPrefix)
+    /// The plugins that the manifests above the folder `ios` take from folders, by their names.
+    static func localPlugins(ofAppAbove ios: String) -> [String: Package] {
+        manifest(ofAppAbove: ios, in: ofPlugins).map {
+            packages(of: $0, ofAppAbove: ios).filter { $1.isLocal }
+        } ?? [:]
+    }
+
+    /// The packages that an app's manifest names, and those that packages in the tree do.
+    private static func packages(
+        of manifest: YAMLNode.Mapping, ofAppAbove ios: String
+    ) -> [String: Package] {
+        var found: [String: Package] = [:]
+        var known: Set<String> = []
+        var waiting = [(dependencies(in: manifest), Paths.join(ios, ".."))]
+        while let (dependencies, folder) = waiting.popLast() {
+            for (name, source) in dependencies {
+                var package = Package(uses: uses(of: name, source), isLocal: isLocal(source))
+                if let path = option("path", of: source)?.scalar?.string, !path.hasPrefix("/"),
+                    case let own = Paths.join(folder, path), !Paths.contains(own, ios),
+                    known.count < AuditLimits.headWords || known.contains(own),
+                    let further = mapping(Paths.join(own, "pubspec.yaml"))
+                {
+                    package.native = ["ios", "darwin"].map { Paths.join(own, $0) }
+                        .first { FileTree.kind(of: $0) == .folder }
+                    if package.native == nil { package.uses = [] }
+                    if known.insert(own).inserted {
+                        waiting.append((Self.dependencies(in: further, ["dependencies"]), own))
+                    }
+                }
+                package.uses.formUnion(found[name]?.uses ?? [])
+                package.native = package.native ?? found[name]?.native
+                package.isLocal = package.isLocal || found[name]?.isLocal == true
+                found[name] = package
             }
-            .map(\.name))
+        }
+        return found
+    }
+
+    /// Whether a dependency is taken from a folder.
+    private static func isLocal(_ source: YAMLNode) -> Bool {
+        let address = source.scalar?.string ?? ""
+        return option("path", of: source) != nil
+            || ["file:", "link:", "portal:", "workspace:", ".", "/", "~/"]
+                .contains(where: address.hasPrefix)
     }
 
     private static func manifest(
@@ -105,18 +147,20 @@ struct PluginManifests {
     /// The dependencies of a manifest whose native code is built into the app. Most of those for
     /// development are tools.
     private static func dependencies(
-        in manifest: YAMLNode.Mapping
+        in manifest: YAMLNode.Mapping,
+        _ groups: [String] = [
+            "dependencies", "dependency_overrides", "optionalDependencies", "devDependencies",
+        ]
     ) -> [(name: String, source: YAMLNode)] {
-        ["dependencies", "dependency_overrides", "optionalDependencies", "devDependencies"]
-            .flatMap { group in
-                (manifest[group]?.mapping ?? YAMLNode.Mapping([])).compactMap { key, source in
-                    guard let name = key.scalar?.string, option("sdk", of: source) == nil,
-                        group != "devDependencies"
-                            || ["react-native", "expo"].contains(where: name.contains)
-                    else { return nil }
-                    return (name, source)
-                }
+        groups.flatMap { group in
+            (manifest[group]?.mapping ?? YAMLNode.Mapping([])).compactMap { key, source in
+                guard let name = key.scalar?.string, option("sdk", of: source) == nil,
+                    group != "devDependencies"
+                        || ["react-native", "expo"].contains(where: name.contains)
+                else { return nil }
+                return (name, source)
             }
+        }
     }
 
     /// An option of a dependency, which has few: an alias may stand for a large mapping.

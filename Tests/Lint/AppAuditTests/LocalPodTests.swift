@@ -87,4 +87,82 @@ struct LocalPodTests {
         #expect(try Self.rules(["Kit/readme.txt": "a"]) == [])
         #expect(try Self.rules(["Kit/Classes/A.swift": "let a = 1"]) == [], "no podspec")
     }
+
+    /// The rules of an app of Flutter whose manifest takes a plugin from a folder, and what was not
+    /// read of it.
+    private static func flutter(
+        _ files: [String: String], path: String = "plugins/util", isLocked: Bool = false
+    ) throws -> (rules: [String], left: [String]) {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(
+            folder, "ios", settings: "INFOPLIST_KEY_UIBackgroundModes = \"fetch\";",
+            below: "plugins/app/")
+        let app = "plugins/app/"
+        let podfile = "target 'ios' do\n  flutter_install_all_ios_pods File.dirname(__FILE__)\nend"
+        try folder.write(podfile, to: app + "ios/Podfile")
+        let lock =
+            "PODS:\n  - util (0.0.1):\n    - Flutter\n\nEXTERNAL SOURCES:\n  util:\n"
+            + "    :path: \".symlinks/plugins/util/ios\"\n"
+        if isLocked { try folder.write(lock, to: app + "ios/Podfile.lock") }
+        try folder.write(
+            "dependencies:\n  flutter:\n    sdk: flutter\n  util:\n    path: \(path)\n",
+            to: app + "pubspec.yaml")
+        for (name, text) in files { try folder.write(text, to: app + "plugins/" + name) }
+        let report = try Audit(paths: [folder.path]).report()
+        return (AuditScopeTests.rules(report), report.unjudged.map(\.reason))
+    }
+
+    private static let manifest = "name: util\ndependencies:\n  flutter:\n    sdk: flutter\n"
+    private static let plugin = [
+        "util/pubspec.yaml": manifest,
+        "util/ios/util.podspec": "s.source_files = 'Classes/**/*'\ns.dependency 'Flutter'",
+        "util/ios/Classes/A.swift": "let a = 1",
+    ]
+
+    @Test("a plugin of Flutter in the tree is read", arguments: [true, false])
+    func plugins(isLocked: Bool) throws {
+        func found(_ more: [String: String], path: String = "plugins/util") throws -> [String] {
+            let files = Self.plugin.merging(more) { $1 }
+            return try Self.flutter(files, path: path, isLocked: isLocked).rules
+        }
+        #expect(try found([:]) == ["CF019"])
+        #expect(try Self.flutter(Self.plugin, isLocked: isLocked).left == [])
+        #expect(try found(["util/ios/Classes/B.swift": "let a: BGAppRefreshTask"]) == [])
+        let binary = "s.source_files = 'Classes'\ns.vendored_frameworks = 'Sync.xcframework'"
+        #expect(try found(["util/ios/util.podspec": binary]) == [])
+        #expect(try found([:], path: "plugins/other") == [])
+        #expect(try found([:], path: "/plugins/util") == [])
+    }
+
+    @Test("a package of Flutter in the tree is read, or has nothing native but what it names")
+    func packages() throws {
+        let darwin = [
+            "util/pubspec.yaml": Self.manifest,
+            "util/darwin/util.podspec": "s.source_files = 'Classes'",
+            "util/darwin/Classes/A.swift": "let a: BGAppRefreshTask",
+        ]
+        #expect(try Self.flutter(darwin).rules == [])
+        let plain = ["util/pubspec.yaml": Self.manifest, "util/lib/a.dart": "int a = 1;"]
+        #expect(try Self.flutter(plain) == (["CF019"], []))
+        let names = Self.manifest + "  workmanager: ^0.5\ndev_dependencies:\n  util: any\n"
+        #expect(try Self.flutter(["util/pubspec.yaml": names]).rules == [])
+        // A package of the tree that another one takes from a folder, and that takes it.
+        let first = ["util/pubspec.yaml": Self.manifest + "  more:\n    path: ../more\n"]
+        let second = [
+            "more/pubspec.yaml": Self.manifest + "  util:\n    path: ../util\n",
+            "more/ios/more.podspec": "s.source_files = 'Classes'",
+        ]
+        func found(_ text: String) throws -> [String] {
+            let files = second.merging(["more/ios/Classes/A.swift": text]) { $1 }
+            return try Self.flutter(first.merging(files) { $1 }).rules
+        }
+        #expect(try found("let a = 1") == ["CF019"])
+        #expect(try found("let a: BGAppRefreshTask") == [])
+    }
+
+    @Test("a plugin around its example may do anything")
+    func example() throws {
+        let files = ["../../util.txt": "", "../../pubspec.yaml": Self.manifest]
+        #expect(try Self.flutter(files, path: "../").rules == [])
+    }
 }

@@ -245,7 +245,7 @@ extension ExpoProject: ProjectDescription {
         let modules = PluginManifests.plugins(
             ofAppAbove: Paths.join(folder, "ios"), in: ["package.json"], besidesModules: true)
         if let modules {
-            for (name, uses) in modules { list.addUnread(.package, name, uses: uses) }
+            list.add(modules, tree)
         } else {
             list.addUnread(.project, "package.json")
         }

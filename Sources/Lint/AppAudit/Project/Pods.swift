@@ -9,13 +9,13 @@ struct Pods {
     /// What they may do, by the same names.
     private(set) var uses: [String: ModuleUses] = [:]
 
-    /// What the plugins of Flutter or React Native may do, by their names in its manifest; `nil`
-    /// where a lock file lists their pods, and for other apps.
-    private(set) var plugins: [String: ModuleUses]?
-    /// The folders of those that are taken from one, but for plugins.
+    /// The plugins of Flutter or React Native, by their names in its manifest; `nil` where a lock
+    /// file lists their pods, and for other apps.
+    private(set) var plugins: [String: PluginManifests.Package]?
+    /// The folders of those that are taken from one that is there.
     private(set) var folders: [String: String] = [:]
-    /// The names of the plugins that the manifest takes from folders.
-    private var localPlugins: Set<String> = []
+    /// The plugins that the manifest takes from folders.
+    private var localPlugins: [String: PluginManifests.Package] = [:]
     private let folder: String
 
     /// Reads the files in a folder. Returns `nil` if there are none, if the lock file has lines of
@@ -67,7 +67,7 @@ struct Pods {
             case .git(let address): KnownLibraries.uses(of: String(name), from: address)
             // There Flutter puts its engine and its plugins, and React Native its modules and what
             // it makes of them.
-            case .path(let path) where isLocal(path): ModuleUses.all
+            case .path(let path) where isLocal(path): uses(ofPlugin: pod)
             case .path(let path)
             where ["Flutter", "build/generated/ios"].contains(where: path.hasPrefix)
                 || [".symlinks/plugins/", "node_modules/"].contains(where: path.contains):
@@ -90,6 +90,12 @@ struct Pods {
         if !path.hasPrefix("/"), !isAround, FileTree.kind(of: own) == .folder {
             folders[pod] = own
         }
+        return .all
+    }
+
+    /// What a plugin of the tree may do. Flutter gives its pod the plugin's name.
+    private mutating func uses(ofPlugin name: String) -> ModuleUses {
+        folders[name] = localPlugins[name]?.native
         return .all
     }
 
@@ -159,7 +165,7 @@ struct Pods {
     private func isLocal(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
         return zip(parts, parts.dropFirst() + [""]).contains { part, next in
-            localPlugins.contains(String(part)) || localPlugins.contains("\(part)/\(next)")
+            localPlugins[String(part)] != nil || localPlugins["\(part)/\(next)"] != nil
         }
     }
 

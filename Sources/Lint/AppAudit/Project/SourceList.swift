@@ -109,24 +109,41 @@ struct SourceList {
             return
         }
         for (name, uses) in pods.uses {
-            guard let folder = pods.folders[name] else {
-                addUnread(.pod, name, uses: uses)
-                continue
-            }
-            guard let pod = Pods.Local(in: folder, tree) else {
-                if tree.files(below: folder).contains(where: { $0.hasSuffix(".kt") }) {
-                    addKotlin(.pod, name, around: folder, tree)
-                } else {
-                    addUnread(.pod, name, uses: uses)
-                }
-                continue
-            }
-            add(pod.files)
-            for other in pod.dependencies where !pods.names.contains(other) {
-                addUnread(.pod, other, uses: KnownLibraries.uses(of: other))
-            }
+            add(.pod, name, uses: uses, in: pods.folders[name], tree, besides: pods.names)
         }
-        for (name, uses) in pods.plugins ?? [:] { addUnread(.package, name, uses: uses) }
+        add(pods.plugins ?? [:], tree)
+    }
+
+    /// Adds the files of the plugins in the tree, and records the others.
+    mutating func add(_ plugins: [String: PluginManifests.Package], _ tree: FileTree) {
+        for (name, plugin) in plugins {
+            add(
+                .package, name, uses: plugin.uses, in: plugin.native, tree,
+                besides: Set(plugins.keys))
+        }
+    }
+
+    /// Adds the files of a pod in a folder, or records it as unread.
+    private mutating func add(
+        _ kind: UnreadSources.Kind, _ name: String, uses: ModuleUses, in folder: String?,
+        _ tree: FileTree, besides names: Set<String>
+    ) {
+        guard let folder else {
+            addUnread(kind, name, uses: uses)
+            return
+        }
+        guard let pod = Pods.Local(in: folder, tree) else {
+            if tree.files(below: folder).contains(where: { $0.hasSuffix(".kt") }) {
+                addKotlin(kind, name, around: folder, tree)
+            } else {
+                addUnread(kind, name, uses: uses)
+            }
+            return
+        }
+        add(pod.files)
+        for other in pod.dependencies where !names.contains(other) {
+            addUnread(.pod, other, uses: KnownLibraries.uses(of: other))
+        }
     }
 
     /// Adds to the number of files that belong to no known target.

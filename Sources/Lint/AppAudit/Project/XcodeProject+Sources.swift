@@ -217,7 +217,7 @@ extension XcodeProject {
                 if let module = PluginManifests.module(at: folder) {
                     list.addUnread(.package, module, uses: KnownLibraries.uses(of: module))
                 } else {
-                    addMissing(Paths.name(of: folder), to: &list)
+                    addMissing(Paths.name(of: folder), to: &list, tree)
                 }
                 return
             }
@@ -253,20 +253,20 @@ extension XcodeProject {
             let folder =
                 (reference?["relativePath"]?.string).map { Paths.join(self.folder, $0) }
                 ?? localPackages.first { package($0, tree)?.literals.contains(name) == true }
-            if let folder { add(folder) } else { addMissing(name, to: &list) }
+            if let folder { add(folder) } else { addMissing(name, to: &list, tree) }
         }
     }
 
     /// Records a package that is not there. Flutter makes one of the plugins that its manifest
     /// names.
-    private func addMissing(_ package: String, to list: inout SourceList) {
+    private func addMissing(_ package: String, to list: inout SourceList, _ tree: FileTree) {
         guard package == "FlutterGeneratedPluginSwiftPackage",
             let plugins = PluginManifests.plugins(ofAppAbove: folder)
         else {
             list.addUnread(.package, package)
             return
         }
-        for (name, uses) in plugins { list.addUnread(.package, name, uses: uses) }
+        list.add(plugins, tree)
     }
 
     private func addSources(of target: XcodeTarget, to list: inout SourceList, _ tree: FileTree) {
