@@ -54,6 +54,9 @@ struct KotlinTests {
         arguments: [
             ("fetch", "fun f() {}", ["CF019"]),
             ("fetch", "val r = BGAppRefreshTaskRequest(\"a\")", []),
+            ("fetch", "import platform.BackgroundTasks.BGAppRefreshTaskRequest", ["CF019"]),
+            ("fetch", "import platform.BackgroundTasks.BGAppRefreshTask as Task", []),
+            ("fetch", "/** As `BGAppRefreshTask` does. */ // BGAppRefreshTask", ["CF019"]),
             ("fetch", "val r = BGProcessingTaskRequest(\"a\")", ["CF019"]),
             ("processing", "val r = BGProcessingTaskRequest(\"a\")", []),
             ("processing", "val r = BGAppRefreshTaskRequest(\"a\")", ["CF019"]),

@@ -13,6 +13,7 @@ struct PresumedUsesTests {
         for name in [
             "PushClient", "AsyncDisplayKit", "React-runtimescheduler", "Stripe", "geolocator",
             "synchronized", "app_tracking_transparency", "react-native-track-player",
+            "leak_tracker", "multi_split_view",
         ] {
             #expect(!KnownLibraries.presumedUses(of: name).contains(.likelyTasks), "\(name)")
         }

@@ -30,6 +30,35 @@ struct RepeatedEndTests {
         ])
     func again(body: String) { #expect(Self.isTold(body), "\(body)") }
 
+    private static let late = "queue.asyncAfter(deadline: .now() + 25) { \(end) }\n"
+
+    @Test(
+        "a time-out that ends the task beside the end of the work",
+        arguments: [
+            "\(late)load { \(end) }", "load { ok in task.setTaskCompleted(success: ok) }\n\(late)",
+            "load {\nif $0 { \(end) } else { \(end) }\n}\n\(late)",
+            "DispatchQueue.main.async { [weak self] in\nself?.channel?.invoke(a) { r in\n"
+                + "if let r { \(end) } else { \(end) }\n}\n}\n\(late)",
+            "guard isOn else {\n\(end)\nreturn\n}\nTask { load { \(end) } }\n\(late)",
+        ])
+    func timeout(body: String) { #expect(Self.isTold(body), "\(body)") }
+
+    @Test(
+        "a time-out beside work that may not end the task",
+        arguments: [
+            late, "\(late)load { }", "load { if $0 { \(end) } }\n\(late)",
+            "load {\nguard $0 else { return }\n\(end)\n}\n\(late)",
+            "task.expirationHandler = { \(end) }\n\(late)",
+            "DispatchQueue.main.async { if ready { load { \(end) } } }\n\(late)",
+            "DispatchQueue.main.async {\nguard ready else { return }\nload { \(end) }\n}\n\(late)",
+            "if ready { load { \(end) } }\n\(late)",
+            "load { \(end) }\nqueue.asyncAfter(deadline: t) { if !isDone { \(end) } }",
+            "let item = DispatchWorkItem { \(end) }\nload { item.cancel()\n\(end) }\n"
+                + "queue.asyncAfter(deadline: t, execute: item)",
+            "let later = { load { \(end) } }\n\(late)", "each { load { \(end) } }\n\(late)",
+        ])
+    func onlyTimeout(body: String) { #expect(!Self.isTold(body), "\(body)") }
+
     @Test(
         "ends of which only one is reached",
         arguments: [

@@ -64,7 +64,9 @@ struct KotlinSources {
             }
             let found = Self.filter.words(in: bytes)
             words.formUnion(found)
-            for subject in Set(found.compactMap { Self.subjects[$0] }) {
+            let named =
+                found.isDisjoint(with: Self.subjects.keys) ? [] : Self.used(in: bytes, of: file)
+            for subject in Set(named.compactMap { Self.subjects[$0] }) {
                 observations.append(SourceObservation(subject, at: AppPlace(file: file)))
             }
             guard found.contains("submitTaskRequest") else { continue }
@@ -81,6 +83,18 @@ struct KotlinSources {
         self.uses = uses
         folder = root
         self.observations = observations
+    }
+
+    /// The names of tasks that a file uses, and does not only import or have in its comments.
+    private static func used(in bytes: [UInt8], of file: String) -> Set<String> {
+        let text = SourceText(bytes, path: file)
+        return Set(
+            text.tokens.indices.filter { index in
+                text.tokens[index].isName
+                    && (!text.sees("import", "platform", ".", "BackgroundTasks", ".", at: index - 5)
+                        || text.sees("as", at: index + 1))
+            }
+            .map { text.tokens[$0].text })
     }
 
     /// Whether a file is in a source set that may be compiled for iOS: `iosMain`, `mobileMain`.

@@ -88,20 +88,56 @@ extension RepeatedCalls {
         }
         let timeout = plain.first { isTimeout($0.closure) }
         guard let (call, closure) = timeout else { return nil }
-        let isRepeated = plain.contains { other in
-            other.closure.open != closure.open && isWork(other.closure)
+        let isRepeated = calls.contains { other in
+            guard let work = closureOfWork(around: other, in: body) else { return false }
+            return work.open != closure.open
                 // The parts of conditional compilation are alternatives.
                 && !text.directives.contains(where: { directive in
-                    (min(call, other.0)..<max(call, other.0)).contains(directive)
+                    (min(call, other)..<max(call, other)).contains(directive)
                 })
         }
         return isRepeated ? call : nil
     }
 
+    /// The closure that makes a call on each path when some work ends, which a body begins whatever
+    /// happens: in a statement of its own, or of a closure that runs at once or next.
+    private func closureOfWork(around call: Int, in body: SourceScope) -> SourceScope? {
+        var work: SourceScope?
+        var inner = call
+        for scope in text.scopes(around: call) {
+            if scope.open == body.open { return work }
+            let asks = (scope.open..<inner).contains { Self.asking.contains(text.tokens[$0].text) }
+            if work != nil, asks { return nil }
+            inner = scope.open
+            switch scope.kind {
+            case .control(let keyword) where work == nil && keyword != "defer": continue
+            case .closure(let callee?):
+                guard !text.parameters(ofClosure: scope).contains(text.tokens[call].text),
+                    !text.sees("=", at: scope.open - 1), !text.sees("=", "^", at: scope.open - 2)
+                else { return nil }
+                if work != nil {
+                    guard ["async", "dispatch_async", "Task"].contains(callee) else { return nil }
+                } else if isWork(scope) {
+                    guard callsOnEachPath(scope) else { return nil }
+                    work = scope
+                } else if callee != "async", callee != "dispatch_async" {
+                    return nil
+                }
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// Words of what may keep a call from being made.
+    private static let asking: Set = [
+        "if", "guard", "switch", "while", "for", "return", "throw", "defer",
+    ]
+
     /// The closure in a body's own statement that makes a call whatever happens.
     private func plainClosure(around call: Int, in body: SourceScope) -> SourceScope? {
-        let asking: Set = ["if", "guard", "switch", "while", "for", "return", "throw", "defer"]
-        guard text.sees("(", at: call + 1), let next = text[call - 1],
+        guard text.sees("(", at: call + 1) || text.sees(".", at: call + 1),
+            let next = text[call - 1],
             !["?", ":", "&&", "||", "??", "="].contains(next.text),
             !(text.isObjectiveC && next.isMark(")")),
             let closure = text.scopes(around: call).first(where: { _ in true }),
@@ -109,7 +145,7 @@ extension RepeatedCalls {
             case .closure = closure.kind, callee(of: closure) != nil,
             !text.parameters(ofClosure: closure).contains(text.tokens[call].text),
             !text.sees("=", at: closure.open - 1), !text.sees("=", "^", at: closure.open - 2),
-            !(closure.open..<call).contains(where: { asking.contains(text.tokens[$0].text) })
+            !(closure.open..<call).contains(where: { Self.asking.contains(text.tokens[$0].text) })
         else { return nil }
         return closure
     }

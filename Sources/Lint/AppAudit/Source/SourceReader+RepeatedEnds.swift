@@ -2,8 +2,13 @@
 
 /// Finds tasks that a handler ends at once, and a closure behind it again.
 extension SourceReader {
+    /// An end of a task that comes behind another one.
+    func secondEnd(_ ends: Set<Int>, _ calls: RepeatedCalls, in handler: SourceScope) -> Int? {
+        calls.first ?? endAgain(ends, in: handler) ?? calls.callOfTimeout(in: handler)
+    }
+
     /// The first end of a task in a closure that a handler hands on behind an end on each path.
-    func endAgain(_ ends: Set<Int>, in handler: SourceScope) -> Int? {
+    private func endAgain(_ ends: Set<Int>, in handler: SourceScope) -> Int? {
         guard ends.count > 1, let first = ends.sorted().first(where: { isDirect($0, in: handler) }),
             !leaves(at: first)
         else { return nil }

@@ -160,8 +160,8 @@ extension SourceReader {
             readEarlyEnd(ends, in: scope, closure)
         }
         let calls = RepeatedCalls(text, body: scope) { ends.contains($0) && use($0) == .end }
-        let again = endAgain(ends.filter { use($0) == .end }, in: scope)
-        if let first = calls.first ?? again { see(.fault(.completedTwice), at: first) }
+        let again = secondEnd(ends.filter { use($0) == .end }, calls, in: scope)
+        if let again { see(.fault(.completedTwice), at: again) }
         let works = body.contains {
             let name = text.tokens[$0].text
             return name == "await"
