@@ -10,7 +10,8 @@ import Testing
 struct EmptyContentTests {
     private static func hides(_ body: String) -> Bool {
         let source =
-            "class S: UNNotificationServiceExtension {\nfunc f(_ show: (UNNotificationContent) -> "
+            "class S: UNNotificationServiceExtension {\n"
+            + "private var handler: ((UNNotificationContent) -> Void)?\nfunc f(_ show: (UNNotificationContent) -> "
             + "Void) {\n\(body)\n}\n}"
         let text = SourceText(Array(source.utf8), path: "a.swift")
         return SourceReader.observations(in: text, SourceConstants())
@@ -25,6 +26,7 @@ struct EmptyContentTests {
             "show(UNNotificationContent())", "show(UNMutableNotificationContent())",
             made + "show(content)",
             made + "content.sound = nil\nlog()\nself.contentHandler?(content)",
+            made + "if let count { content.badge = count }\nhandler?(content)",
         ])
     func empty(body: String) { #expect(Self.hides(body)) }
 
@@ -33,7 +35,7 @@ struct EmptyContentTests {
         arguments: [
             made + "content.title = title\nshow(content)",
             made + "fill(content)\nshow(content)",
-            made + "content.sound = .default\nshow(content)", made,
+            made + "content.sound = .default\nshow(content)", made, made + "other?(content)",
             "let content = request.content.mutableCopy()\nshow(content)",
         ])
     func filled(body: String) { #expect(!Self.hides(body)) }

@@ -477,12 +477,23 @@ struct SourceReader {
             guard text.sees("(", at: use - 1), text.sees(")", at: use + 1) else { return false }
             let callee = text[text.sees("?", at: use - 2) ? use - 3 : use - 2]?.text ?? ""
             return callee.lowercased().hasLetters("contenthandler")
-                || head.parameters.contains { $0.name == callee }
+                || head.parameters.contains { $0.name == callee } || getsContent(callee)
         }
         return shown.count == 1
             && uses.allSatisfy { use in
-                shown.contains(use)
-                    || ["sound", "badge"].contains { text.sees(".", $0, "=", "nil", at: use + 1) }
+                shown.contains(use) || text.sees(".", "sound", "=", "nil", at: use + 1)
+                    || text.sees(".", "badge", "=", at: use + 1)
             }
+    }
+
+    /// Whether a property of the file is a function that gets the content of a notification: `var
+    /// handler: ((UNNotificationContent) -> Void)?`.
+    private func getsContent(_ property: String) -> Bool {
+        text.places(of: property).contains { place in
+            text.sees("var", at: place - 1) && text.sees(":", at: place + 1)
+                && (2...3).contains {
+                    text.sees("(", "UNNotificationContent", ")", "->", at: place + $0)
+                }
+        }
     }
 }

@@ -23,12 +23,16 @@ extension AppRules {
                 App Review refuses modes that the app does not use, and App Store Connect an \
                 upload with a value that is no mode.
                 """,
-            from: [.backgroundModes, .backgroundTasks, .invalidMode, .backgroundLocations],
+            from: [
+                .backgroundModes, .backgroundTasks, .invalidMode, .backgroundLocations,
+                .hotspotHelper,
+            ],
             fix: "Remove the mode."
         ) { facts, findings in
             for app in facts.apps {
                 for listed in app.modes {
                     guard let mode = BackgroundMode(rawValue: listed.value) else {
+                        reportHotspotMode(listed, of: app, &findings)
                         reportUnknownMode(
                             listed, of: app, sends: facts.pushes(to: app), &findings)
                         continue
@@ -82,6 +86,20 @@ extension AppRules {
     /// framework.
     private static func isHeard(_ subject: SourceObservation.Subject) -> Bool {
         [.callInterface, .feature(.pushToTalk), .pluginHost].contains(subject)
+    }
+
+    /// Reports the mode of hotspot helpers in an app that Apple has not let be one.
+    private static func reportHotspotMode(
+        _ listed: Located<String>, of app: AppFacts.Bundle, _ findings: inout AppFindings
+    ) {
+        let key = "com.apple.developer.networking.HotspotHelper"
+        guard app.platform == .iOS, listed.value == "network-authentication",
+            app.entitlement(key).placeIfNotTrue != nil
+        else { return }
+        findings.suspect(
+            app, at: listed.place,
+            "UIBackgroundModes has `network-authentication`, which is for hotspot helpers, and the "
+                + "entitlements lack `\(key)`")
     }
 
     private static func reportUnknownMode(

@@ -81,6 +81,7 @@ extension Evidence {
     static let backgroundModes = Evidence("Apple, UIBackgroundModes", .documented)
     static let backgroundLocations = Evidence(
         "Apple, CLLocationManager, allowsBackgroundLocationUpdates", .documented)
+    static let hotspotHelper = Evidence("Apple, Hotspot helper (NEHotspotHelper)", .documented)
     static let apsEnvironment = Evidence("Apple, aps-environment", .documented)
     static let registering = Evidence(
         "Apple, Registering your app with APNs", .documented)

@@ -457,6 +457,17 @@ extension AppCase {
         source("CF030", "of another time", [], info: Plist.modes("newsstand-content"), nil),
         source("CF030", "of Apple's apps", [], info: Plist.modes("continuous"), nil),
         AppCase(
+            "CF030", "of a hotspot helper that may not be one",
+            .app(info: Plist.modes("network-authentication"), entitlements: [:]), .warning),
+        AppCase(
+            "CF030", "of a hotspot helper",
+            .app(
+                info: Plist.modes("network-authentication"),
+                entitlements: ["com.apple.developer.networking.HotspotHelper": .boolean(true)]),
+            nil),
+        source(
+            "CF030", "of hotspot helpers", [], info: Plist.modes("network-authentication"), nil),
+        AppCase(
             "CF030", "of a watch",
             .app(info: Plist.modes("self-care"), platform: .watchOS), nil),
         source("CF030", "a feature", [.feature(.audio)], info: Plist.modes("audio"), nil),
