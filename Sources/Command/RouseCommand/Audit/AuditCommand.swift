@@ -18,8 +18,8 @@ struct AuditCommand: ParsableCommand {
             out. It builds nothing, runs nothing and changes nothing.
 
             --sends says what the server pushes. Without it only contradictions inside of the app \
-            are found. The nearest .rouse-lint.yaml settles for a team what is asked (select, \
-            ignore, severity, exclude, sends, baseline), and a comment \
+            are found. The nearest .rouse-lint.yaml (or .yml) settles for a team what is asked \
+            (select, ignore, severity, exclude, sends, baseline), and a comment \
             `rouse:ignore CF026 reason` ignores a finding: behind code on its line, alone in a \
             line on the next. Source text is read and not compiled: what rests on it alone is at \
             most a warning, except for a task identifier that Info.plist does not permit \

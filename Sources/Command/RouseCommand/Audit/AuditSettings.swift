@@ -20,11 +20,11 @@ struct AuditSettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read settings from this file, not from the nearest .rouse-lint.yaml.",
+            "Read settings from this file, not from the nearest .rouse-lint.yaml (or .yml).",
             valueName: "file"), completion: .file())
     var config: String?
 
-    @Flag(help: "Read no .rouse-lint.yaml.")
+    @Flag(help: "Read no .rouse-lint.yaml or .rouse-lint.yml.")
     var noConfig = false
 
     @OptionGroup

@@ -21,7 +21,7 @@ struct ValidateCommand: AsyncParsableCommand {
             content-available and nothing visible. The source lines of the text format are the \
             only payload values that are ever shown, beside those of --diff.
 
-            Settings come from the nearest .rouse-lint.yaml above each file.
+            Settings come from the nearest .rouse-lint.yaml (or .yml) above each file.
 
             Ends with 0 without errors; 1 with errors (or warnings, with --strict); 65 when a \
             file is not text; 66 when one does not exist, or folders hold nothing about pushes; \

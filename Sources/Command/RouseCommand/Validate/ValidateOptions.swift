@@ -87,7 +87,7 @@ struct ValidateRuleOptions: ParsableArguments {
         completion: .file())
     var config: String?
 
-    @Flag(help: "Look for no .rouse-lint.yaml.")
+    @Flag(help: "Look for no .rouse-lint.yaml or .rouse-lint.yml.")
     var noConfig = false
 
     @OptionGroup
