@@ -351,4 +351,20 @@ struct GeneratorTests {
         #expect(try Audit(paths: [folder.path]).report().problems == [])
         #expect(try Audit(paths: [note]).report().problems.count == 1)
     }
+
+    @Test("a broken project.yml is a problem at the place of its error")
+    func brokenDescription() throws {
+        func problem(_ text: String) throws -> AuditReport.Problem? {
+            let folder = try TestFolder()
+            try folder.write(text, to: "project.yml")
+            return try Audit(paths: [folder.path]).report().problems.first
+        }
+        let open = try problem("name: A\ntargets:\n  App: {type: application\n  sources: [A\n")
+        #expect(open?.place.line == 4)
+        #expect(open?.place.column == 10)
+        #expect(open?.message.hasPrefix("not YAML: ") == true)
+        let twice = try problem("name: A\ntargets:\n  App:\n    type: a\ntargets: {}\n")
+        #expect(twice?.place.line == 2)
+        #expect(twice?.message == "targets appears twice")
+    }
 }

@@ -109,10 +109,9 @@ struct XcodeGenProject {
         } catch {
             // A file of another program may have this name, and need not be YAML.
             guard text.contains("targets:") else { return nil }
-            library.note(
-                ReadingFailure(
-                    place: AppPlace(file: path), message: error.sentence(for: Paths.name(of: path)))
-            )
+            let place = AppPlace(
+                file: path, line: error.mark?.line ?? 1, column: error.mark?.column ?? 1)
+            library.note(ReadingFailure(place: place, message: error.clause))
             return nil
         }
         guard !YAMLAliases.areTooMany(in: node) else {

@@ -107,11 +107,26 @@ extension YAMLFailure {
     /// may be a secret.
     package func sentence(for file: String) -> String {
         switch self {
-        case .syntax(let problem, let mark):
-            "\(file):\(mark.line):\(mark.column): not YAML: \(problem)."
-        case .duplicateKeys(let names, let mark):
-            "\(file):\(mark.line): \(names.joined(separator: ", ")) appears twice. Remove one."
-        case .characters: "\(file) is not YAML in UTF-8."
+        case .syntax(_, let mark): "\(file):\(mark.line):\(mark.column): \(clause)."
+        case .duplicateKeys(_, let mark): "\(file):\(mark.line): \(clause). Remove one."
+        case .characters: "\(file) is \(clause)."
+        }
+    }
+
+    /// The failure without its place.
+    package var clause: String {
+        switch self {
+        case .syntax(let problem, _): "not YAML: \(problem)"
+        case .duplicateKeys(let names, _): "\(names.joined(separator: ", ")) appears twice"
+        case .characters: "not YAML in UTF-8"
+        }
+    }
+
+    /// The place of the failure, if there is one.
+    package var mark: YAMLNode.Mark? {
+        switch self {
+        case .syntax(_, let mark), .duplicateKeys(_, let mark): mark
+        case .characters: nil
         }
     }
 }

@@ -45,7 +45,7 @@ extension AppRules {
             fix: "Return behind the first call, or leave one of them out."
         ) { faults($0, &$1, .completedTwice) },
         AppRule(
-            "CF048", .warning, "the handler of silent pushes does more than iOS allows",
+            "CF048", .warning, "a handler of silent pushes or fetch is slow, or answers wrongly",
             why: """
                 The app has 30 seconds, and iOS plans further wakes by the time, the power and the \
                 answers of earlier ones.
