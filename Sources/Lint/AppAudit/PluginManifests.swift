@@ -96,21 +96,25 @@ struct PluginManifests {
         of manifest: YAMLNode.Mapping, ofAppAbove ios: String
     ) -> [String: Package] {
         var found: [String: Package] = [:]
-        var known: Set<String> = []
+        /// What is in the folders that manifests name.
+        var known: [String: Package] = [:]
         var waiting = [(dependencies(in: manifest), Paths.join(ios, ".."))]
         while let (dependencies, folder) = waiting.popLast() {
             for (name, source) in dependencies {
                 var package = Package(uses: uses(of: name, source), isLocal: isLocal(source))
                 if let path = option("path", of: source)?.scalar?.string, !path.hasPrefix("/"),
-                    case let own = Paths.join(folder, path), !Paths.contains(own, ios),
-                    known.count < AuditLimits.headWords || known.contains(own),
-                    let further = mapping(Paths.join(own, "pubspec.yaml"))
+                    case let own = Paths.join(folder, path), !Paths.contains(own, ios)
                 {
-                    package.native = ["ios", "darwin"].map { Paths.join(own, $0) }
-                        .first { FileTree.kind(of: $0) == .folder }
-                    if package.native == nil { package.uses = [] }
-                    if known.insert(own).inserted {
-                        waiting.append((Self.dependencies(in: further, ["dependencies"]), own))
+                    if let same = known[own] {
+                        package = same
+                    } else if known.count < AuditLimits.headWords {
+                        if let further = mapping(Paths.join(own, "pubspec.yaml")) {
+                            package.native = ["ios", "darwin"].map { Paths.join(own, $0) }
+                                .first { FileTree.kind(of: $0) == .folder }
+                            if package.native == nil { package.uses = [] }
+                            waiting.append((Self.dependencies(in: further, ["dependencies"]), own))
+                        }
+                        known[own] = package
                     }
                 }
                 package.uses.formUnion(found[name]?.uses ?? [])

@@ -157,7 +157,8 @@ extension CompletionPaths {
         else { return false }
         let names = text.parameters(ofClosure: closure)
         guard names.count == 3, names[0] == text.tokens[place].text else { return false }
-        return text.places(of: names[2], in: closure.open..<place).contains { error in
+        let mentions = text.places(of: names[2], in: closure.open..<place)
+        return mentions.suffix(AuditLimits.headWords).contains { error in
             let words = (error + 1..<text.tokens.count).prefix { !text.tokens[$0].isMark("{") }
                 .prefix(AuditLimits.headWords).map { text.tokens[$0].text }
             guard ["", "!=nil", "!=nil)", "==nilelse"].contains(words.joined()),
