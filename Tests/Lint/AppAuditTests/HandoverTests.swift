@@ -63,7 +63,7 @@ struct HandoverTests: SourceFaultSuite {
         #expect(Self.faults(source.replacing("BODY", with: "store(completion)")) == [])
         // Something else ends it too.
         let other = open.replacing(
-            "sync(1)", with: "queue.asyncAfter(deadline: d) { \(Self.end) }\nsync(1)")
+            "sync(1)", with: "other.run { \(Self.end) }\nsync(1)")
         #expect(Self.faults(other) == [])
         // A function of another form is another one.
         #expect(Self.faults(open.replacing("sync(1)", with: "sync(for: 1)")) == [])

@@ -37,9 +37,9 @@ extension KnownLibraries {
 
     /// What has a word for something else in it, and tells of none of it.
     private static let harmless = [
-        "appmetricaidsync", "appmetricasynchronization", "async", "shortcut", "synchronized",
-        "tracking-transparency", "tracking_transparency",
-        "trackingtransparency",
+        "appmetricaidsync", "appmetricasynchronization", "async", "leak_tracker",
+        "matomo_tracker", "matomotracker", "shortcut", "split_view", "splitview", "sync_http",
+        "synchronized", "tracking-transparency", "tracking_transparency", "trackingtransparency",
     ]
 
     /// The words that a name is made of, in lower case: `im` and `kit` of `IMKit`.
