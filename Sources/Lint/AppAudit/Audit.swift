@@ -150,7 +150,8 @@ public struct Audit: Sendable {
                 AuditReport.Unjudged(
                     targets: [],
                     reason: "sends of the settings was not applied to "
-                        + strangers.joined(separator: ", ") + ", for lack of such a target here",
+                        + strangers.map { Self.named($0, among: known.targets) }
+                        .joined(separator: ", ") + ", for lack of such a target here",
                     rules: []))
         }
         let mayLack = AppRules.mayLackPushEntitlement(recipients.facts, besides: findings)
@@ -163,6 +164,12 @@ public struct Audit: Sendable {
     private func isFolder(_ path: String) -> Bool {
         FileTree.kind(of: path) == .folder
             && ![".xcodeproj", ".app", ".appex"].contains(where: path.hasSuffix)
+    }
+
+    /// A name that no target has, with the one that may be meant.
+    private static func named(_ name: String, among targets: Set<String>) -> String {
+        let meant = Nearest.name(to: name, among: targets.sorted())
+        return name + (meant.map { " (was \($0) meant?)" } ?? "")
     }
 
     /// Throws for a name that no target has. Returns those of settings, which may be for other

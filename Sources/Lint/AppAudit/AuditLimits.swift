@@ -50,6 +50,8 @@ enum AuditLimits {
     static let sourceDepth = 64
     /// The maximum number of scopes around a token that are examined, from the innermost.
     static let scopeDepth = 128
+    /// The maximum number of folders of plugins whose manifests are read for one app.
+    static let pluginFolders = 200
     /// The maximum number of tokens of a declaration's head, or of an expression.
     static let headWords = 200
     /// The maximum number of tokens between a `sink` and its last closure.

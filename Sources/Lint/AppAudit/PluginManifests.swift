@@ -64,7 +64,7 @@ struct PluginManifests {
         var uses: ModuleUses
         /// Whether a manifest takes it from a folder.
         var isLocal = false
-        /// The folder of its podspec, if it is a plugin of Flutter in a folder that is there.
+        /// Its folder `ios` or `darwin`, if it is a plugin of Flutter in a folder that is there.
         var native: String?
     }
 
@@ -86,40 +86,56 @@ struct PluginManifests {
 
     /// The plugins that the manifests above the folder `ios` take from folders, by their names.
     static func localPlugins(ofAppAbove ios: String) -> [String: Package] {
-        manifest(ofAppAbove: ios, in: ofPlugins).map {
+        // What overrides the manifest's sources is not read.
+        let isOverridden = FileTree.kind(of: Paths.join(ios, "../pubspec_overrides.yaml")) != nil
+        return manifest(ofAppAbove: ios, in: ofPlugins).map {
             packages(of: $0, ofAppAbove: ios).filter { $1.isLocal }
+                .mapValues { isOverridden ? Package(uses: .all, isLocal: true) : $0 }
         } ?? [:]
     }
 
-    /// The packages that an app's manifest names, and those that packages in the tree do.
+    /// The packages that an app's manifest names, and those that packages in its folders do.
     private static func packages(
         of manifest: YAMLNode.Mapping, ofAppAbove ios: String
     ) -> [String: Package] {
         var found: [String: Package] = [:]
         /// What is in the folders that manifests name.
         var known: [String: Package] = [:]
-        var waiting = [(dependencies(in: manifest), Paths.join(ios, ".."))]
+        // An override is final for its name.
+        let overrides = dependencies(in: manifest, ["dependency_overrides"])
+        let overridden = Set(overrides.map(\.name))
+        let others = dependencies(in: manifest).filter { !overridden.contains($0.name) }
+        var waiting = [(overrides + others, Paths.join(ios, ".."))]
         while let (dependencies, folder) = waiting.popLast() {
-            for (name, source) in dependencies {
+            let isApp = known.isEmpty && found.isEmpty
+            for (name, source) in dependencies where isApp || !overridden.contains(name) {
                 var package = Package(uses: uses(of: name, source), isLocal: isLocal(source))
-                if let path = option("path", of: source)?.scalar?.string, !path.hasPrefix("/"),
-                    case let own = Paths.join(folder, path), !Paths.contains(own, ios)
+                if let path = option("path", of: source)?.scalar?.string,
+                    case let own = Paths.join(folder, path), !Pods.isAround(ios, path, at: own)
                 {
                     if let same = known[own] {
                         package = same
-                    } else if known.count < AuditLimits.headWords {
+                    } else if known.count < AuditLimits.pluginFolders {
                         if let further = mapping(Paths.join(own, "pubspec.yaml")) {
-                            package.native = ["ios", "darwin"].map { Paths.join(own, $0) }
-                                .first { FileTree.kind(of: $0) == .folder }
-                            if package.native == nil { package.uses = [] }
+                            let native = ["ios", "darwin"].map { Paths.join(own, $0) }
+                                .filter { FileTree.kind(of: $0) == .folder }
+                            // The manifest tells which of two is built, and hooks of a build bring
+                            // native code along without these folders.
+                            package.native = native.count == 1 ? native[0] : nil
+                            let hasHooks = FileTree.kind(of: Paths.join(own, "hook")) != nil
+                            if native.isEmpty, !hasHooks { package.uses = [] }
                             waiting.append((Self.dependencies(in: further, ["dependencies"]), own))
                         }
                         known[own] = package
                     }
                 }
-                package.uses.formUnion(found[name]?.uses ?? [])
-                package.native = package.native ?? found[name]?.native
-                package.isLocal = package.isLocal || found[name]?.isLocal == true
+                if let other = found[name], other != package {
+                    // Two sources of one name: it is not known which one is built.
+                    package = Package(
+                        uses: other.isLocal || package.isLocal
+                            ? .all : other.uses.union(package.uses),
+                        isLocal: other.isLocal || package.isLocal)
+                }
                 found[name] = package
             }
         }

@@ -62,7 +62,25 @@ struct CompletionPathsTests {
         #expect(isOpen("if let data { \(done) }"))
         #expect(isOpen("if let error { log(error)\n\(done) }\nif let data { \(done) }"))
         #expect(isOpen("if let error, isBad { \(done)\nreturn\n}\nif let data { \(done) }"))
+        for head in [
+            "if isBad && error != nil {", "if isCancelled { log() } else if let error {",
+            "do { try prepare() } catch let error {", "if let e = operation.error {",
+            "if code == error {", "while error != nil {", "if error == nil {",
+        ] {
+            let end = "\(head)\n\(done)\nreturn\n}"
+            #expect(isOpen("\(end)\nif let data { \(done) }"), "\(end)")
+        }
+        let end = "if error != nil { done(.failed); return }"
+        #expect(isOpen("\(end)\nlet data = parse(data)\nif let data { \(done) }"))
+        #expect(!isOpen("\(end)\nif let data = data { log(data) }\nif let data { \(done) }"))
         #expect(isOpen("if let error { if bad { return }\n\(done) }\nif let data { \(done) }"))
+    }
+
+    @Test("many errors and many conditions in one closure take no longer each")
+    func manyConditions() {
+        let lines = String(repeating: "error;\nif let data { log() }\n", count: 4_000)
+        let body = "s.dataTask(with: u) { data, response, error in\n\(lines)done(.newData)\n}"
+        #expect(Self.gaps(body) == [])
     }
 
     @Test("the older fetch in the background completes on each path too")

@@ -11,8 +11,10 @@ struct EmptyContentTests {
     private static func hides(_ body: String) -> Bool {
         let source =
             "class S: UNNotificationServiceExtension {\n"
-            + "private var handler: ((UNNotificationContent) -> Void)?\nfunc f(_ show: (UNNotificationContent) -> "
-            + "Void) {\n\(body)\n}\n}"
+            + "private var handler: ((UNNotificationContent) -> Void)?\n"
+            + "var other: ((UNNotificationContent) -> Void)?\nfunc g() {\n"
+            + "handler = contentHandler\nother = { show($0) }\n}\nfunc f(_ show: (UNNotificationContent) -> Void) {\n"
+            + "\(body)\n}\n}"
         let text = SourceText(Array(source.utf8), path: "a.swift")
         return SourceReader.observations(in: text, SourceConstants())
             .contains { $0.subject == .hiddenNotification }

@@ -42,6 +42,13 @@ struct KeptTaskTests {
                 "class Completion {\nprivate let task: BGTask?\n"
                     + "init(task: BGTask) {\nself.task = task\n}\ninit() { task = nil }\n"
                     + "func complete() {\n\(Self.end)}\n}\n") == [])
+        // One that ends it itself answers for it.
+        #expect(
+            Self.faults(
+                "class Work {\ninit(task: BGProcessingTask) {\nif isReady {\n"
+                    + "task.setTaskCompleted(success: true)\n}\n} }\n"
+            )
+            .contains("taskPathWithoutEnd"))
     }
 
     @Test("a task that a property keeps may be ended through it, once something was called")

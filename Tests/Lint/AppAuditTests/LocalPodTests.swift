@@ -130,6 +130,15 @@ struct LocalPodTests {
         #expect(try found(["util/ios/Classes/B.swift": "let a: BGAppRefreshTask"]) == [])
         let binary = "s.source_files = 'Classes'\ns.vendored_frameworks = 'Sync.xcframework'"
         #expect(try found(["util/ios/util.podspec": binary]) == [])
+        for files in ["'Classes/**/*', '../src/**/*'", "['Classes/**/*',\n  '../src/*']"] {
+            #expect(try found(["util/ios/util.podspec": "s.source_files = \(files)"]) == [])
+        }
+        let package = "dependencies: [.package(url: \"https://a.b/me/tasks\", from: \"1.0.0\")]"
+        #expect(try found(["util/ios/util/Package.swift": package]) == [])
+        let engine =
+            "dependencies: [.package(name: \"FlutterFramework\", path: \"../FlutterFramework\")]"
+        #expect(try found(["util/ios/util/Package.swift": engine]) == ["CF019"])
+        #expect(try found(["util/darwin/util.podspec": "s.source_files = 'Classes'"]) == [])
         #expect(try found([:], path: "plugins/other") == [])
         #expect(try found([:], path: "/plugins/util") == [])
     }
@@ -144,6 +153,17 @@ struct LocalPodTests {
         #expect(try Self.flutter(darwin).rules == [])
         let plain = ["util/pubspec.yaml": Self.manifest, "util/lib/a.dart": "int a = 1;"]
         #expect(try Self.flutter(plain) == (["CF019"], []))
+        let hooks = plain.merging(["util/hook/build.dart": ""]) { $1 }
+        #expect(try Self.flutter(hooks).rules == [])
+        // What is built is the override, and of two sources of one name either may be.
+        let other = "\ndependency_overrides:\n  util: { git: 'https://a.b/me/util' }"
+        #expect(try Self.flutter(plain, path: "plugins/util" + other).rules == [])
+        let two = plain.merging([
+            "more/pubspec.yaml": Self.manifest + "  util: { git: 'https://a.b/me/util' }\n"
+        ]) { $1 }
+        #expect(
+            try Self.flutter(two, path: "plugins/util\n  more:\n    path: plugins/more").rules == []
+        )
         let names = Self.manifest + "  workmanager: ^0.5\ndev_dependencies:\n  util: any\n"
         #expect(try Self.flutter(["util/pubspec.yaml": names]).rules == [])
         // A package of the tree that another one takes from a folder, and that takes it.

@@ -55,6 +55,9 @@ struct RepeatedEndTests {
             "load { \(end) }\nqueue.asyncAfter(deadline: t) { if !isDone { \(end) } }",
             "let item = DispatchWorkItem { \(end) }\nload { item.cancel()\n\(end) }\n"
                 + "queue.asyncAfter(deadline: t, execute: item)",
+            "DispatchQueue.main.async { isOn ? load { \(end) } : skip() }\n\(late)"
+                .replacing("? load", with: "&& load").replacing(" : skip()", with: ""),
+            "worker.onExpiration { \(end) }\n\(late)", "load(a).onFailure { \(end) }\n\(late)",
             "let later = { load { \(end) } }\n\(late)", "each { load { \(end) } }\n\(late)",
         ])
     func onlyTimeout(body: String) { #expect(!Self.isTold(body), "\(body)") }
@@ -94,6 +97,10 @@ struct RepeatedEndTests {
         }
         let later = "op.completionBlock = ^{ \(end) };"
         #expect(isTold("\(end)\n\(later)"))
+        let wait = "dispatch_after(t, q, ^{ \(end) });"
+        #expect(isTold("\(wait)\n[self loadWithCompletion:^{ \(end) }];"))
+        #expect(isTold("dispatch_async(q, ^{ [self loadWithCompletion:^{ \(end) }]; });\n\(wait)"))
+        #expect(!isTold("\(wait)\n[self loadWithCompletion:^{ if (a) { \(end) } }];"))
         #expect(!isTold("if (fresh) \(end)\nelse { \(later) }"))
         #expect(!isTold("if (fresh) { run(); } else \(end)\nif (!fresh) { \(later) }"))
     }

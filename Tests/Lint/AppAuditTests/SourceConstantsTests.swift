@@ -46,6 +46,24 @@ struct SourceConstantsTests {
         #expect(identifier("let settings: SettingsProtocol") == nil)
         #expect(identifier("let settings = make()") == nil)
         #expect(identifier("") == nil)
+        // Another declaration of the name in the file may be the one.
+        #expect(identifier("let settings: Settings }\nclass B { let settings: Other") == nil)
+        #expect(identifier("let settings: Settings }\nclass B { let settings: Settings") == "a.b")
+        #expect(identifier("let settings: Model.Settings") == nil)
+        #expect(identifier("let settings: Settings = make()") == "a.b")
+    }
+
+    @Test("a member that an object may have another value of is not known")
+    func variables() {
+        for member in [
+            "var id = \"a.b\"", "var id: String { \"a.b\" }",
+            "static let id = \"a.b\"",
+        ] {
+            let source =
+                "class Settings { \(member) }\nclass App {\nlet settings = Settings()\nfunc f() {\n"
+                + "\(SourceReaderTests.register("settings.id"))\n} }"
+            #expect(Self.identifier(source, path: "a.swift") == nil)
+        }
     }
 
     @Test("literals that stand together are one value in Objective-C")

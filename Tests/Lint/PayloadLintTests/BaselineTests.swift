@@ -122,7 +122,8 @@ struct BaselineTests {
             #expect(throws: LintProblem.self) { try Baseline(readingFrom: path) }
         }
         #expect(throws: LintProblem.self) { try Baseline(readingFrom: folder.path + "/none") }
-        let none = Baseline(at: folder.path + "/new.json").text(with: [], of: .pushes)
+        let none = Baseline(at: folder.path + "/new.json").text(
+            with: [], of: .pushes, within: [folder.path])
         let empty = try folder.write(none, to: "known.json")
         #expect(throws: Never.self) { try Baseline(readingFrom: empty) }
     }

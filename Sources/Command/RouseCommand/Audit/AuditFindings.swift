@@ -16,10 +16,25 @@ struct AuditFindings {
         _ report: AuditReport, _ format: ReportFormat, isStrict: Bool, usesColour: Bool
     ) {
         self.report = report
+        settings = Self.settings(format, isStrict: isStrict, usesColour: usesColour)
+    }
+
+    private static func settings(
+        _ format: ReportFormat, isStrict: Bool, usesColour: Bool
+    ) -> ReportSettings {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
-        settings = ReportSettings(
+        return ReportSettings(
             format: format, rules: .apps, isStrict: isStrict, usesColour: usesColour,
             version: RouseVersion.current, now: WallInstant(millisecondsSinceEpoch: now))
+    }
+
+    /// Writes a report of why nothing was audited: a step that takes up the report would fail for
+    /// want of it, and hide the reason.
+    static func write(_ failure: CommandFailure, _ format: ReportFormat, to console: Console) {
+        let settings = settings(format, isStrict: false, usesColour: false)
+        var stream = ReportStream(settings) { console.writeRaw($0) }
+        stream.add(ReportProblem(path: nil, message: failure.message))
+        stream.end()
     }
 
     /// Writes the report.
@@ -57,7 +72,8 @@ struct AuditFindings {
         if settings.format == .text {
             console.say(console.coloured("problem", .bad) + " " + line.printable)
         } else {
-            console.remark(line.printable)
+            // A path at the start could be a command of a runner.
+            console.remark("problem " + line.printable)
         }
     }
 

@@ -81,7 +81,14 @@ struct AuditPlan {
 
     /// Looks, and writes what was found. Returns how the command ends.
     func run(_ console: Console, _ format: ReportFormat) throws -> ExitStatus {
-        let report = try settings.applied(to: self.report(console), console)
+        let found: AuditReport
+        do throws(CommandFailure) {
+            found = try report(console)
+        } catch {
+            if format != .text { AuditFindings.write(error, format, to: console) }
+            throw error
+        }
+        let report = try settings.applied(to: found, console)
         AuditFindings(
             report, format, isStrict: isStrict, usesColour: console.usesColour
         ).write(to: console)
@@ -99,7 +106,8 @@ struct AuditPlan {
         } catch {
             switch error {
             case .missing(let path):
-                throw CommandFailure(.noInput, "There is nothing at \(path). Check the path.")
+                throw CommandFailure(
+                    .noInput, "There is nothing at \(path.printable). Check the path.")
             case .nothingToAudit:
                 throw CommandFailure(
                     .noInput,

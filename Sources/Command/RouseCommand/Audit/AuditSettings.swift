@@ -43,12 +43,14 @@ struct AuditSettings {
     private let policy: RulePolicy
     private let baseline: Baseline?
     private let target: String?
+    private let paths: [String]
     /// The settings files that are nearest to other paths than the first, and are not read.
     private var unreadFiles: [String] = []
 
     /// Reads what was typed, and the files that it names.
     init(_ options: AuditSettingsOptions, paths: [String]) throws(CommandFailure) {
         target = options.baseline.writeBaseline
+        self.paths = paths
         let source =
             options.config.map { SettingsSource.file($0) } ?? (options.noConfig ? .none : .nearest)
         do throws(LintProblem) {
@@ -93,8 +95,9 @@ struct AuditSettings {
                 Self.entries(of: file, in: asked, recorder).flatMap(\.all)
             }
             try OutputFile(target, "--write-baseline")
-                .finish(with: recorder.text(with: entries, of: .apps))
-            console.remark("\(target) holds the findings of this run.")
+                .finish(with: recorder.text(with: entries, of: .apps, within: paths))
+            console.remark(
+                "\(target) holds the findings of this run, and keeps those of other paths.")
             asked.knownFindings += asked.findings.count
             for index in asked.files.indices { asked.files[index].findings = [] }
         } else if let baseline {
@@ -143,8 +146,9 @@ struct AuditSettings {
     /// Says which rules were not asked, and why.
     func tellUnjudged(_ report: AuditReport, _ console: Console, isText: Bool) {
         for unjudged in report.unjudged {
-            let line = unjudged.statement
-            if isText { console.say(line.printable) } else { console.remark(line) }
+            // A line of its own could be a command of a runner.
+            let line = unjudged.statement.printable
+            if isText { console.say(line) } else { console.remark(line) }
         }
     }
 }

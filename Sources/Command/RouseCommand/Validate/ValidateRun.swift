@@ -52,7 +52,7 @@ struct ValidateRun {
             write: { report.write($0) },
             remark: { line in
                 progress.clear()
-                console.remark("error: \(line)")
+                console.remark("error: \(line.printable)")
             },
             progress: { files, count, lineBytes in
                 progress.show {
@@ -76,7 +76,8 @@ struct ValidateRun {
         var status = Self.status(result)
         if let newBaseline, let text = result.baseline {
             try OutputFile(newBaseline, "--write-baseline").finish(with: text)
-            console.remark("\(newBaseline) holds the findings of this run.")
+            console.remark(
+                "\(newBaseline) holds the findings of this run, and keeps those of other paths.")
             if status == .no { status = .success }
         }
         guard status == .success else { throw ExitCode(status.rawValue) }
@@ -156,8 +157,10 @@ struct ValidateRun {
 }
 
 extension CommandFailure {
-    /// A problem of the checker, with the code that fits its kind.
-    init(_ problem: LintProblem) { self.init(ExitStatus(problem.kind), problem.message) }
+    /// A problem of the checker in one line, with the code that fits its kind.
+    init(_ problem: LintProblem) {
+        self.init(ExitStatus(problem.kind), problem.message.printable)
+    }
 }
 
 extension ExitStatus {

@@ -21,7 +21,7 @@ public final class WorkTurns: Sendable {
     /// Creates turns: one fewer than there are processors, and at least one.
     init(processorCount: Int) { state = Mutex(State(free: max(1, processorCount - 1))) }
 
-    /// The number of tasks that wait for a turn.
+    /// The number of tasks that wait for a turn, for tests.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Waits for a turn and begins it. The caller must end it.

@@ -65,7 +65,7 @@ struct KotlinSources {
             let found = Self.filter.words(in: bytes)
             words.formUnion(found)
             let named =
-                found.isDisjoint(with: Self.subjects.keys) ? [] : Self.used(in: bytes, of: file)
+                found.isDisjoint(with: Self.subjects.keys) ? [] : Self.used(in: bytes)
             for subject in Set(named.compactMap { Self.subjects[$0] }) {
                 observations.append(SourceObservation(subject, at: AppPlace(file: file)))
             }
@@ -85,16 +85,25 @@ struct KotlinSources {
         self.observations = observations
     }
 
-    /// The names of tasks that a file uses, and does not only import or have in its comments.
-    private static func used(in bytes: [UInt8], of file: String) -> Set<String> {
-        let text = SourceText(bytes, path: file)
-        return Set(
-            text.tokens.indices.filter { index in
-                text.tokens[index].isName
-                    && (!text.sees("import", "platform", ".", "BackgroundTasks", ".", at: index - 5)
-                        || text.sees("as", at: index + 1))
+    /// The words of a file that are not only in an import without another name, or in a comment of
+    /// whole lines.
+    private static func used(in bytes: [UInt8]) -> Set<String> {
+        var isComment = false
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .filter { line in
+                let text = line.drop(while: \.isWhitespace)
+                if text.hasPrefix("/*") { isComment = true }
+                guard isComment else {
+                    let isImport = text.hasPrefix("import platform.BackgroundTasks.")
+                    return !text.hasPrefix("//") && (!isImport || text.contains(" as "))
+                }
+                guard let end = text.firstRange(of: "*/") else { return false }
+                isComment = false
+                // Code may stand behind a comment.
+                return !text[end.upperBound...].allSatisfy(\.isWhitespace)
             }
-            .map { text.tokens[$0].text })
+        // What was taken for a comment may be a part of a text.
+        return filter.words(in: isComment ? bytes : Array(lines.joined(separator: "\n").utf8))
     }
 
     /// Whether a file is in a source set that may be compiled for iOS: `iosMain`, `mobileMain`.

@@ -12,7 +12,7 @@ struct Pods {
     /// The plugins of Flutter or React Native, by their names in its manifest; `nil` where a lock
     /// file lists their pods, and for other apps.
     private(set) var plugins: [String: PluginManifests.Package]?
-    /// The folders of those that are taken from one that is there.
+    /// The folders of the pods that are taken from one which is there.
     private(set) var folders: [String: String] = [:]
     /// The plugins that the manifest takes from folders.
     private var localPlugins: [String: PluginManifests.Package] = [:]
@@ -83,14 +83,17 @@ struct Pods {
     private mutating func uses(ofPod pod: String, at path: String) -> ModuleUses {
         let place = Paths.join(folder, path)
         let own = path.hasSuffix(".podspec") ? Paths.folder(of: place) : place
-        // A path such as `../` tells so by itself, wherever the audit runs.
-        let isAround =
-            Paths.contains(own, folder)
-            || Paths.normalised(path).split(separator: "/").allSatisfy { $0 == ".." || $0 == "." }
-        if !path.hasPrefix("/"), !isAround, FileTree.kind(of: own) == .folder {
+        if !Self.isAround(folder, path, at: own), FileTree.kind(of: own) == .folder {
             folders[pod] = own
         }
         return .all
+    }
+
+    /// Whether what is taken from a path is around a folder, or may be anywhere. A path such as
+    /// `../` tells so by itself, wherever the audit runs.
+    static func isAround(_ folder: String, _ path: String, at place: String) -> Bool {
+        path.hasPrefix("/") || Paths.contains(place, folder)
+            || Paths.normalised(path).split(separator: "/").allSatisfy { $0 == ".." || $0 == "." }
     }
 
     /// What a plugin of the tree may do. Flutter gives its pod the plugin's name.
@@ -120,13 +123,17 @@ struct Pods {
                 !all.contains(where: { $0.hasSuffix(".kt") })
             else { return nil }
             let text = String(decoding: bytes, as: UTF8.self)
-            guard !Self.others.contains(where: text.contains) else { return nil }
+            guard !Self.others.contains(where: text.contains), !Self.goesOn(text),
+                !all.contains(where: Self.bringsPackages)
+            else { return nil }
             let roots = Self.literals(behind: "source_files", in: text).map { pattern in
                 let fixed = pattern.prefix { !"*{[?".contains($0) }
                 let isFolder = fixed.count == pattern.count || fixed.last == "/"
                 return Paths.join(
                     folder, isFolder ? String(fixed) : Paths.folder(of: String(fixed)))
             }
+            // Files elsewhere are not among those below the folder.
+            guard roots.allSatisfy({ Paths.contains(folder, $0) }) else { return nil }
             files = all.filter { file in
                 let relative =
                     file.hasPrefix(folder + "/") ? file.dropFirst(folder.count) : file[...]
@@ -137,6 +144,31 @@ struct Pods {
             guard !files.isEmpty else { return nil }
             dependencies = Self.literals(behind: "dependency", in: text, most: 1)
                 .map { String($0.prefix { $0 != "/" }) }
+        }
+
+        /// Whether the list of source files, or of pods, goes on in another line.
+        private static func goesOn(_ text: String) -> Bool {
+            text.split(whereSeparator: \.isNewline).contains { line in
+                let code = line.prefix { $0 != "#" }
+                return ["source_files", "dependency", "exclude_files"].contains(
+                    where: code.contains)
+                    && [",", "[", "("].contains(code.last { !$0.isWhitespace })
+                    || code.contains("exclude_files")
+            }
+        }
+
+        /// Whether a file is the manifest of a Swift package that names others, or binaries, but
+        /// for the one that Flutter makes of its engine.
+        private static func bringsPackages(_ file: String) -> Bool {
+            guard file.hasSuffix("/Package.swift") else { return false }
+            guard let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes) else {
+                return true
+            }
+            return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+                .contains { line in
+                    line.contains("binaryTarget")
+                        || line.contains(".package(") && !line.contains("FlutterFramework")
+                }
         }
 
         /// Whether a folder has tests or examples, by its name: `Tests`, `example`, `iOS Demo`.

@@ -20,6 +20,8 @@ struct SourceList {
     private var known: Set<String> = []
     /// The target's own files; `nil` if all are.
     private var own: Set<String>?
+    /// The files of pods and plugins, whose code runs if the app asks for it.
+    private var ofPods: Set<String> = []
 
     /// The extensions and names of languages that are not supported.
     private static let foreignLanguages = [
@@ -80,7 +82,9 @@ struct SourceList {
     mutating func beginShared() { own = own ?? Set(files) }
 
     /// Whether a file is shared with other targets.
-    func isShared(_ path: String) -> Bool { own.map { !$0.contains(path) } ?? false }
+    func isShared(_ path: String) -> Bool {
+        ofPods.contains(path) || own.map { !$0.contains(path) } ?? false
+    }
 
     /// Records a package, a framework or similar that was not read, unless it does nothing that
     /// rules ask for.
@@ -116,10 +120,9 @@ struct SourceList {
 
     /// Adds the files of the plugins in the tree, and records the others.
     mutating func add(_ plugins: [String: PluginManifests.Package], _ tree: FileTree) {
+        let names = Set(plugins.keys)
         for (name, plugin) in plugins {
-            add(
-                .package, name, uses: plugin.uses, in: plugin.native, tree,
-                besides: Set(plugins.keys))
+            add(.package, name, uses: plugin.uses, in: plugin.native, tree, besides: names)
         }
     }
 
@@ -141,6 +144,7 @@ struct SourceList {
             return
         }
         add(pod.files)
+        ofPods.formUnion(pod.files)
         for other in pod.dependencies where !names.contains(other) {
             addUnread(.pod, other, uses: KnownLibraries.uses(of: other))
         }

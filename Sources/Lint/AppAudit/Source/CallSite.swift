@@ -201,11 +201,6 @@ extension SourceText {
         return owner
     }
 
-    /// The type of what a name stands for, as far as its declaration in this file shows it.
-    func typeName(of name: String) -> String? {
-        if case .typed(let type) = owner(named: name) { type } else { nil }
-    }
-
     /// Whether a name stands for an object of a type, as far as its declaration shows.
     func isObject(_ name: String, of type: SourceScope.TypeHead?) -> Bool {
         type.map { owner(named: name) == .typed($0.name) } == true

@@ -156,25 +156,59 @@ extension CompletionPaths {
             ["dataTask", "downloadTask", "uploadTask"].contains(callee)
         else { return false }
         let names = text.parameters(ofClosure: closure)
-        guard names.count == 3, names[0] == text.tokens[place].text else { return false }
-        let mentions = text.places(of: names[2], in: closure.open..<place)
-        return mentions.suffix(AuditLimits.headWords).contains { error in
-            let words = (error + 1..<text.tokens.count).prefix { !text.tokens[$0].isMark("{") }
-                .prefix(AuditLimits.headWords).map { text.tokens[$0].text }
-            guard ["", "!=nil", "!=nil)", "==nilelse"].contains(words.joined()),
-                let block = text[error + words.count + 1], block.isMark("{"),
+        let inside = closure.open..<place
+        guard names.count == 3, names[0] == text.tokens[place].text,
+            !names.contains(where: { declares($0, in: inside) })
+        else { return false }
+        return text.places(of: names[2], in: inside).suffix(Self.mentions).contains { error in
+            guard let open = returnsForError(error),
                 text.scopes(around: place).contains(where: {
                     text.scopeIndices[$0.open + 1] == text.scopeIndices[error]
                 })
             else { return false }
-            let body = text.content(ofBracket: error + words.count + 1)
-            return body.first.map { first in
-                body.contains {
-                    text.tokens[$0].isName("return")
-                        && text.scopeIndices[$0] == text.scopeIndices[first]
-                }
-            } == true
+            let body = text.content(ofBracket: open)
+            return body.contains {
+                text.tokens[$0].isName("return")
+                    && text.scopeIndices[$0] == text.scopeIndices[body.lowerBound]
+            }
         }
+    }
+
+    /// The most places of a name that are looked at for one condition.
+    private static let mentions = 16
+
+    /// Whether a name gets another value in a closure, but as the condition that asks for it.
+    private func declares(_ name: String, in inside: Range<Int>) -> Bool {
+        text.places(of: name, in: inside).suffix(Self.mentions).contains { place in
+            guard text.sees("let", at: place - 1) || text.sees("var", at: place - 1) else {
+                return false
+            }
+            let isCondition = text.sees("if", at: place - 2) || text.sees("guard", at: place - 2)
+            return !isCondition || text.sees("=", at: place + 1) && !text.sees(name, at: place + 2)
+        }
+    }
+
+    /// The brace of the block that runs for an error, and asks for nothing else: `if let error {`,
+    /// `if let failure = error {`, `if error != nil {`, `guard error == nil else {`.
+    private func returnsForError(_ error: Int) -> Int? {
+        let name = text.tokens[error].text
+        let start: Int
+        var open = error + 1
+        if text.sees("!=", "nil", "{", at: open) {
+            (start, open) = (error - 1, open + 2)
+        } else if text.sees("==", "nil", "else", "{", at: open) {
+            return text.sees("guard", at: error - 1) ? open + 3 : nil
+        } else if text.sees("let", name, at: error - 1) {
+            start = error - 2
+        } else if text.sees("=", at: error - 1), text.sees("let", at: error - 3) {
+            start = error - 4
+        } else {
+            return nil
+        }
+        guard text.sees("{", at: open), text.sees("if", at: start),
+            !text.sees("else", at: start - 1)
+        else { return nil }
+        return open
     }
 
     func asksForInput(_ range: Range<Int>) -> Bool {

@@ -99,8 +99,8 @@ extension RepeatedCalls {
         return isRepeated ? call : nil
     }
 
-    /// The closure that makes a call on each path when some work ends, which a body begins whatever
-    /// happens: in a statement of its own, or of a closure that runs at once or next.
+    /// The closure that makes a call on each path when some work ends, which a body begins as far as
+    /// words before it show: in a statement of its own, or of a closure that runs at once or next.
     private func closureOfWork(around call: Int, in body: SourceScope) -> SourceScope? {
         var work: SourceScope?
         var inner = call
@@ -111,8 +111,9 @@ extension RepeatedCalls {
             inner = scope.open
             switch scope.kind {
             case .control(let keyword) where work == nil && keyword != "defer": continue
-            case .closure(let callee?):
-                guard !text.parameters(ofClosure: scope).contains(text.tokens[call].text),
+            case .closure:
+                guard let callee = callee(of: scope),
+                    !text.parameters(ofClosure: scope).contains(text.tokens[call].text),
                     !text.sees("=", at: scope.open - 1), !text.sees("=", "^", at: scope.open - 2)
                 else { return nil }
                 if work != nil {
@@ -131,12 +132,14 @@ extension RepeatedCalls {
 
     /// Words of what may keep a call from being made.
     private static let asking: Set = [
-        "if", "guard", "switch", "while", "for", "return", "throw", "defer",
+        "if", "guard", "switch", "while", "for", "return", "throw", "defer", "&&", "||", "??",
     ]
 
     /// The closure in a body's own statement that makes a call whatever happens.
     private func plainClosure(around call: Int, in body: SourceScope) -> SourceScope? {
-        guard text.sees("(", at: call + 1) || text.sees(".", at: call + 1),
+        guard
+            text.sees("(", at: call + 1) || text.sees(".", at: call + 1)
+                || text.isObjectiveC && text.sees("[", at: call - 1),
             let next = text[call - 1],
             !["?", ":", "&&", "||", "??", "="].contains(next.text),
             !(text.isObjectiveC && next.isMark(")")),
@@ -198,7 +201,10 @@ extension RepeatedCalls {
             "asyncAfter", "dispatch_after", "scheduledTimer", "addObserver", "sink", "receive",
             "subscribe", "async", "dispatch_async",
         ]
+        // What runs only if the work does not end, or fails.
+        let exceptions = ["expir", "cancel", "timeout", "fail", "error", "catch"]
         return !others.contains(callee) && !callee.hasPrefix("beginBackgroundTask")
+            && !exceptions.contains(where: callee.lowercased().contains)
     }
 
     /// Whether a body has a value of this name.

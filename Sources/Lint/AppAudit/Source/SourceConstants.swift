@@ -6,6 +6,8 @@ struct ConstantReference: Hashable, Sendable {
     let name: String
     /// The type that contains it; `nil` for any.
     let type: String?
+    /// Whether it is asked of an object, whose type may have been given another value.
+    var isMember = false
 }
 
 /// The text of an expression, if one file determines it.
@@ -60,7 +62,9 @@ enum ConstantExpression: Hashable, Sendable {
             let object = qualifier, object.first?.isLowercase == true
         {
             // `settings.refreshIdentifier`, with `let settings: AppSettings`.
-            qualifier = text.typeName(of: object) ?? object
+            guard let type = text.onlyType(of: object) else { return }
+            self = .reference(ConstantReference(name: name, type: type, isMember: true))
+            return
         }
         self = .reference(ConstantReference(name: name, type: qualifier))
     }
@@ -130,6 +134,9 @@ struct SourceConstants {
     private var overridden: Set<String> = []
     /// The names declared outside all types, which can be used without one.
     private var global: Set<String> = []
+    /// The types and names of constants that are declared with `let`, so that no object has
+    /// another value.
+    private var fixed: Set<String> = []
 
     /// Adds the constants of a file; only those with a wanted name if `wanted` is given.
     mutating func add(_ text: SourceText, wanted: Set<String>? = nil) {
@@ -156,6 +163,12 @@ struct SourceConstants {
         values[name, default: []].insert(value)
         if let type = text.type(around: index) {
             values[type.name + "." + name, default: []].insert(value)
+            let isFixed = (index - 5..<index).contains { place in
+                text.sees("let", name, at: place)
+                    && !["static", "class"].contains(text[place - 1]?.text)
+                    && !["static", "class"].contains(text[place - 2]?.text)
+            }
+            if isFixed { fixed.insert(type.name + "." + name) }
         } else {
             global.insert(name)
         }
@@ -191,6 +204,7 @@ struct SourceConstants {
         values.merge(other.values) { $0.union($1) }
         numbers.merge(other.numbers) { $0.union($1) }
         overridden.formUnion(other.overridden)
+        fixed.formUnion(other.fixed)
         global.formUnion(other.global)
     }
 
@@ -226,11 +240,36 @@ struct SourceConstants {
         _ reference: ConstantReference, in values: [String: Set<Value>]
     ) -> Value? {
         if let type = reference.type, let found = values[type + "." + reference.name] {
-            return found.count == 1 ? found.first : nil
+            let isOther = reference.isMember && !fixed.contains(type + "." + reference.name)
+            return found.count == 1 && !isOther ? found.first : nil
         }
+        if reference.isMember { return nil }
         guard global.contains(reference.name), let found = values[reference.name],
             found.count == 1
         else { return nil }
         return found.first
+    }
+}
+
+extension SourceText {
+    /// The type of the objects with a name, if all of its declarations in this file show the same.
+    fileprivate func onlyType(of object: String) -> String? {
+        var type: String?
+        for place in places(of: object) {
+            var start = place + 2
+            if sees(":", at: place + 1) {
+                if sees("any", at: start) || sees("some", at: start) { start += 1 }
+            } else {
+                guard sees("=", at: place + 1),
+                    sees("let", at: place - 1) || sees("var", at: place - 1)
+                else { continue }
+                guard sees("(", at: start + 1) else { return nil }
+            }
+            guard let name = self[start], name.isName, name.text.first?.isUppercase == true,
+                !sees(".", at: start + 1), !sees("<", at: start + 1), type ?? name.text == name.text
+            else { return nil }
+            type = name.text
+        }
+        return type
     }
 }

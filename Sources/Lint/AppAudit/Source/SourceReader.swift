@@ -464,7 +464,7 @@ struct SourceReader {
         }
     }
 
-    /// Whether content stays empty until it is passed on: `let empty =
+    /// Whether content gets no text until it is passed on, if a badge: `let empty =
     /// UNMutableNotificationContent()`, `empty.sound = nil`, `contentHandler(empty)`.
     private func staysEmpty(_ index: Int) -> Bool {
         guard text.sees("=", at: index - 1), text.sees("let", at: index - 3),
@@ -486,14 +486,9 @@ struct SourceReader {
             }
     }
 
-    /// Whether a property of the file is a function that gets the content of a notification: `var
-    /// handler: ((UNNotificationContent) -> Void)?`.
+    /// Whether a property of the file has the extension's content handler: `handler =
+    /// contentHandler`.
     private func getsContent(_ property: String) -> Bool {
-        text.places(of: property).contains { place in
-            text.sees("var", at: place - 1) && text.sees(":", at: place + 1)
-                && (2...3).contains {
-                    text.sees("(", "UNNotificationContent", ")", "->", at: place + $0)
-                }
-        }
+        text.places(of: property).contains { text.sees("=", "contentHandler", at: $0 + 1) }
     }
 }

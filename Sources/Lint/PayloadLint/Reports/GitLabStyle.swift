@@ -21,7 +21,23 @@ struct GitLabStyle: ReportStyle {
         }
     }
 
-    func closing(_ totals: ReportTotals) -> String { "\n]\n" }
+    func closing(_ totals: ReportTotals) -> String {
+        let summary = totals.summary
+        let isFirst = summary.errors + summary.warnings + summary.notes == 0
+        let problems = totals.problems.map(Self.text).joined(separator: findingSeparator)
+        return (isFirst || problems.isEmpty ? "" : findingSeparator) + problems + "\n]\n"
+    }
+
+    /// Unreadable input, which is graver than any finding: nothing is known of it.
+    private static func text(of problem: ReportProblem) -> String {
+        let path = problem.path ?? "."
+        return "{\"description\":\(JSONLiteral.string(problem.message)),"
+            + "\"check_name\":\"problem\","
+            + "\"fingerprint\":\"\(Fingerprints.hash(path + "\0" + problem.message))\","
+            + "\"severity\":\"critical\","
+            + "\"location\":{\"path\":\(JSONLiteral.string(path)),"
+            + "\"lines\":{\"begin\":\(problem.line)}}}"
+    }
 
     private static func severity(_ finding: Finding) -> String {
         switch finding.severity {

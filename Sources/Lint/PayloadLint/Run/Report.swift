@@ -118,6 +118,8 @@ final class Report {
         return LintResult(
             summary: stream.totals.summary, problems: problems,
             isFailure: stream.totals.summary.isFailure(isStrict: options.isStrict),
-            baseline: recorder?.text(with: entries, of: .pushes))
+            baseline: recorder?.text(
+                with: entries, of: .pushes,
+                within: options.paths + (options.log.map { [$0] } ?? [])))
     }
 }

@@ -18,13 +18,14 @@ enum Placeholder {
         guard let first = text.first, let last = text.last, text.count > 1 else { return false }
         return first == "%" || first == "$" || (first, last) == ("<", ">")
             || (first, last) == ("{", "}") || (first, last) == ("[", "]")
-            || text.hasPrefix("__") && text.hasSuffix("__") || isStarred(text)
+            || text.hasPrefix("__") && text.hasSuffix("__")
     }
 
     /// Whether a text begins with a name between asterisks: `*yourBundleId*.voip`.
     private static func isStarred(_ text: String) -> Bool {
-        text.first == "*" && text.dropFirst().drop { $0 != "*" }.first == "*"
-            && text.contains(where: \.isLetter)
+        guard text.first == "*" else { return false }
+        let name = text.dropFirst().prefix { $0.isLetter || $0.isNumber || " _-".contains($0) }
+        return name.contains(where: \.isLetter) && text.dropFirst(1 + name.count).first == "*"
     }
 
     /// Whether a text is, or holds, a placeholder.

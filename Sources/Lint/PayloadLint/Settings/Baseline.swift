@@ -90,15 +90,34 @@ package struct Baseline: Sendable {
     }
 
     /// The text of a file with these findings of a command's rules, and with the present entries of
-    /// other rules.
-    package func text(with entries: [Entry], of rules: RuleTable) -> String {
-        let others = known.filter { rules.indices[RuleID(rawValue: $0.rule)] == nil }
+    /// other rules, and of files that are in none of the paths which the run was for.
+    package func text(
+        with entries: [Entry], of rules: RuleTable, within paths: [String]
+    ) -> String {
+        let roots = paths.map { path in
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            let fixed = parts.prefix { !$0.contains(where: "*?[{".contains) }
+            return place(of: own(fixed.isEmpty ? "." : fixed.joined(separator: "/")))
+        }
+        let others = known.filter { entry in
+            rules.indices[RuleID(rawValue: entry.rule)] == nil
+                || !roots.contains { place(of: entry.path).starts(with: $0) }
+        }
         let lines = others.union(entries).map { entry in
             "{\"path\":\(JSONLiteral.string(entry.path)),\"rule\":\"\(entry.rule)\","
                 + "\"fingerprint\":\"\(entry.fingerprint)\"}"
         }
         return "{\"version\":\(Self.version),\"findings\":[\n"
             + lines.sorted().joined(separator: ",\n") + "\n]}\n"
+    }
+
+    /// The parts of the absolute path of what is at a path relative to the baseline's folder.
+    private func place(of path: String) -> [Substring] {
+        var parts = path.hasPrefix("/") ? [] : folder.split(separator: "/")
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return parts
     }
 
     /// A path relative to the baseline's folder, which need not be around it: `../App/A.swift`.

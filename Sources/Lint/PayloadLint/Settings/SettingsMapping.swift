@@ -94,7 +94,7 @@ struct SettingsMapping {
             guard let push = ServerPush(rawValue: name.lowercased()) else {
                 let known = ServerPush.allCases.map(\.rawValue)
                 throw Self.problem(
-                    file, node, place, "names what is no kind of push",
+                    file, node, place, "names `\(name)`, which is no kind of push",
                     Nearest.remedy(for: String(name), among: known, called: "kinds"))
             }
             pushes.insert(push)

@@ -96,7 +96,14 @@ package struct SettingsSearch {
             if case .file = source { new.currentFolder = realPath(".") }
             if readsBaselines, let baseline = new.configuration.baseline {
                 let path = baseline.hasPrefix("/") ? baseline : new.folder + "/" + baseline
-                new.baseline = try Baseline(readingFrom: path)
+                do throws(LintProblem) {
+                    new.baseline = try Baseline(readingFrom: path)
+                } catch  where error.kind == .missing {
+                    throw LintProblem(
+                        .configuration,
+                        "\(new.file ?? ""): `baseline` names \(baseline), which is not there. Make "
+                            + "it with --write-baseline, or leave the key out.")
+                }
             }
         }
         found.append(new)

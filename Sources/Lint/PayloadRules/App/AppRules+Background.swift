@@ -235,17 +235,7 @@ extension AppRules {
                 application(_:handleEventsForBackgroundURLSession:completionHandler:).
                 """
         ) { facts, findings in
-            eachObservation(in: facts) { bundle, seen in
-                // Without closures the session needs a delegate, as the fix for these says.
-                guard seen.subject == .fault(.sessionWithoutDelegate), bundle.platform != .macOS,
-                    !bundle.observations.contains(where: {
-                        $0.subject == .fault(.closureInBackgroundSession) && !$0.isUncalled
-                            && $0.place.file == seen.place.file
-                    })
-                else { return }
-                findings.report(
-                    bundle, at: seen.place, "a background URLSession has no delegate")
-            }
+            sessionsWithoutDelegate(facts, &findings)
             faults(
                 facts, &findings, .sessionMadeAnew,
                 "each use makes another background URLSession with the same identifier",
@@ -396,6 +386,29 @@ extension AppRules {
                     guard told.insert(seen.place).inserted else { continue }
                     findings.report(bundle, at: seen.place, message)
                 }
+            }
+        }
+    }
+
+    /// Reports background sessions without a delegate. Where a file has only one and gives its
+    /// tasks closures, the fix for these says so already.
+    private static func sessionsWithoutDelegate(
+        _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        for bundle in facts.bundles where bundle.platform != .macOS {
+            let files = { (subject: SourceObservation.Subject) in
+                bundle.observations.filter { $0.subject == subject && !$0.isUncalled }
+                    .map(\.place.file)
+            }
+            let refused = Set(files(.fault(.closureInBackgroundSession)))
+            let sessions = Dictionary(grouping: files(.backgroundSession)) { $0 }
+            for seen in bundle.observations
+            where seen.subject == .fault(.sessionWithoutDelegate) {
+                let file = seen.place.file
+                if refused.contains(file), (sessions[file]?.count ?? 0) < 2 { continue }
+                findings.report(
+                    bundle, at: seen.place, "a background URLSession has no delegate",
+                    further: seen.further)
             }
         }
     }

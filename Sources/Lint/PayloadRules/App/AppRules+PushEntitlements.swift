@@ -134,8 +134,9 @@ extension AppRules {
                     && (seen.subject.isRegistration || seen.subject.isVoIPRegistration)
                     // An app for iOS and macOS may request it on one of them only.
                     && (app.platform != .macOS || app.builds(seen))
-                    // Code that is an iOS app's too may do nothing on tvOS.
-                    && (app.platform != .tvOS || !ofPhones.contains(seen.place.file))
+                    // A template's target for tvOS has the iOS app's code, and is no app.
+                    && (app.platform != .tvOS || seen.isConditional
+                        || !ofPhones.contains(seen.place.file))
             }
             let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS

@@ -42,14 +42,14 @@ extension APSKey {
         }
     }
 
-    /// The keys that make other pushes visible or silent, which PushKit ignores.
+    /// The keys that are for notifications and silent pushes, which PushKit ignores.
     static let withoutEffectInVoIP: [APSKey] = [
         .badge, .sound, .mutableContent, .contentAvailable, .alert, .interruptionLevel, .threadID,
         .category,
     ]
 
     /// Whether the system ignores this key for this push type, so that no rule checks its value:
-    /// PushKit ignores the keys that make other pushes visible or silent (rule VO009), and other
+    /// PushKit ignores the keys for notifications and silent pushes (rule VO009), and other
     /// pushes may have custom data with the names of Live Activity keys.
     func isIgnored(in type: PushTypeSet) -> Bool {
         switch self {

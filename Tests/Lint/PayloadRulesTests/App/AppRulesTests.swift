@@ -108,6 +108,10 @@ struct AppRulesTests {
             .fault(.sessionWithoutDelegate), .fault(.closureInBackgroundSession))
         #expect(both == [closure])
         #expect(messages(.fault(.sessionWithoutDelegate)) == [session])
+        let two = messages(
+            .backgroundSession, .backgroundSession, .fault(.sessionWithoutDelegate),
+            .fault(.closureInBackgroundSession))
+        #expect(two.contains(session))
         #expect(
             messages(.fault(.sessionWithoutDelegate), .fault(.dataInBackgroundSession)).count == 2)
     }
