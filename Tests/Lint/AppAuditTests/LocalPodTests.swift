@@ -133,8 +133,16 @@ struct LocalPodTests {
         for files in ["'Classes/**/*', '../src/**/*'", "['Classes/**/*',\n  '../src/*']"] {
             #expect(try found(["util/ios/util.podspec": "s.source_files = \(files)"]) == [])
         }
-        let package = "dependencies: [.package(url: \"https://a.b/me/tasks\", from: \"1.0.0\")]"
-        #expect(try found(["util/ios/util/Package.swift": package]) == [])
+        func swift(_ dependency: String) throws -> [String] {
+            try found(["util/ios/util/Package.swift": "dependencies: [\(dependency)]"])
+        }
+        #expect(try swift(".package(url: \"https://a.b/me/tasks\", from: \"1.0.0\")") == [])
+        #expect(
+            try swift(
+                ".package(url: \"https://github.com/Alamofire/Alamofire.git\", from: \"5.0.0\")")
+                == ["CF019"])
+        #expect(try swift(".package(path: \"../tasks\")") == [])
+        #expect(try swift("], targets: [.binaryTarget(name: \"A\", path: \"A.zip\")") == [])
         let engine =
             "dependencies: [.package(name: \"FlutterFramework\", path: \"../FlutterFramework\")]"
         #expect(try found(["util/ios/util/Package.swift": engine]) == ["CF019"])

@@ -46,6 +46,9 @@ struct SourceConstantsTests {
         #expect(identifier("let settings: SettingsProtocol") == nil)
         #expect(identifier("let settings = make()") == nil)
         #expect(identifier("") == nil)
+        #expect(identifier("let settings: Settings\nlet a = A(settings: settings)") == "a.b")
+        #expect(identifier("let settings: Settings\nfunc g() { for settings in x { } }") == nil)
+        #expect(identifier("let settings: Settings\nlet f = { settings in g() }") == nil)
         // Another declaration of the name in the file may be the one.
         #expect(identifier("let settings: Settings }\nclass B { let settings: Other") == nil)
         #expect(identifier("let settings: Settings }\nclass B { let settings: Settings") == "a.b")

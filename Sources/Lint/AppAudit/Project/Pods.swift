@@ -123,9 +123,14 @@ struct Pods {
                 !all.contains(where: { $0.hasSuffix(".kt") })
             else { return nil }
             let text = String(decoding: bytes, as: UTF8.self)
-            guard !Self.others.contains(where: text.contains), !Self.goesOn(text),
-                !all.contains(where: Self.bringsPackages)
-            else { return nil }
+            guard !Self.others.contains(where: text.contains), !Self.goesOn(text) else {
+                return nil
+            }
+            var packages: [String] = []
+            for manifest in all where manifest.hasSuffix("/Package.swift") {
+                guard let named = Self.packages(of: manifest) else { return nil }
+                packages += named
+            }
             let roots = Self.literals(behind: "source_files", in: text).map { pattern in
                 let fixed = pattern.prefix { !"*{[?".contains($0) }
                 let isFolder = fixed.count == pattern.count || fixed.last == "/"
@@ -142,8 +147,9 @@ struct Pods {
                     && !relative.split(separator: "/").dropLast().contains(where: Self.isOfOthers)
             }
             guard !files.isEmpty else { return nil }
-            dependencies = Self.literals(behind: "dependency", in: text, most: 1)
-                .map { String($0.prefix { $0 != "/" }) }
+            dependencies =
+                Self.literals(behind: "dependency", in: text, most: 1)
+                .map { String($0.prefix { $0 != "/" }) } + packages
         }
 
         /// Whether the list of source files, or of pods, goes on in another line.
@@ -157,18 +163,24 @@ struct Pods {
             }
         }
 
-        /// Whether a file is the manifest of a Swift package that names others, or binaries, but
-        /// for the one that Flutter makes of its engine.
-        private static func bringsPackages(_ file: String) -> Bool {
-            guard file.hasSuffix("/Package.swift") else { return false }
-            guard let bytes = try? FileTree.read(file, limit: AuditLimits.settingsBytes) else {
-                return true
+        /// The names of the packages that a manifest of Swift names, but for the one that Flutter
+        /// makes of its engine; `nil` if it brings along binaries, or a package of the tree.
+        private static func packages(of manifest: String) -> [String]? {
+            guard let bytes = try? FileTree.read(manifest, limit: AuditLimits.settingsBytes) else {
+                return nil
             }
-            return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-                .contains { line in
-                    line.contains("binaryTarget")
-                        || line.contains(".package(") && !line.contains("FlutterFramework")
+            let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            var names: [String] = []
+            for line in lines {
+                if line.contains("binaryTarget") { return nil }
+                guard line.contains(".package("), !line.contains("FlutterFramework") else {
+                    continue
                 }
+                let address = line.split(separator: "\"").first { $0.contains("://") }
+                guard let name = address?.split(separator: "/").last else { return nil }
+                names.append(String(name.hasSuffix(".git") ? name.dropLast(4) : name))
+            }
+            return names
         }
 
         /// Whether a folder has tests or examples, by its name: `Tests`, `example`, `iOS Demo`.

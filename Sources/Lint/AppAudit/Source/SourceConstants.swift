@@ -257,8 +257,12 @@ extension SourceText {
         var type: String?
         for place in places(of: object) {
             var start = place + 2
+            // A loop or a closure has another object of the name.
+            if sees("in", at: place + 1) { return nil }
             if sees(":", at: place + 1) {
                 if sees("any", at: start) || sees("some", at: start) { start += 1 }
+                // The label of an argument: `Screen(settings: settings)`.
+                if self[start]?.text.first?.isUppercase != true { continue }
             } else {
                 guard sees("=", at: place + 1),
                     sees("let", at: place - 1) || sees("var", at: place - 1)

@@ -135,8 +135,7 @@ extension AppRules {
                     // An app for iOS and macOS may request it on one of them only.
                     && (app.platform != .macOS || app.builds(seen))
                     // A template's target for tvOS has the iOS app's code, and is no app.
-                    && (app.platform != .tvOS || seen.isConditional
-                        || !ofPhones.contains(seen.place.file))
+                    && (app.platform != .tvOS || !ofPhones.contains(seen.place.file))
             }
             let asksForToken = !requests.isEmpty
             let hasMode = app.mode(.remoteNotification) != nil && app.platform != .watchOS
