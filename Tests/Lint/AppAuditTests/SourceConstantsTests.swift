@@ -47,8 +47,18 @@ struct SourceConstantsTests {
         #expect(identifier("let settings = make()") == nil)
         #expect(identifier("") == nil)
         #expect(identifier("let settings: Settings\nlet a = A(settings: settings)") == "a.b")
-        #expect(identifier("let settings: Settings\nfunc g() { for settings in x { } }") == nil)
-        #expect(identifier("let settings: Settings\nlet f = { settings in g() }") == nil)
+        for other in ["func g() { let settings = make() }", "func g(settings: Other) { }"] {
+            #expect(identifier("let settings: Settings\n\(other)") == "a.b", "\(other)")
+        }
+        let shadowed = "class Settings { let id = \"a.b\" }\nclass App {\nlet settings: Settings\n"
+        for head in [
+            "func f(settings: Other) {", "func f() {\nfor settings in all {",
+            "func f() {\nload { settings in", "func f() {\nlet settings = make()\nif on {",
+        ] {
+            let end = head.contains("\n") ? "} } }" : "} }"
+            let source = "\(shadowed)\(head)\n\(SourceReaderTests.register("settings.id"))\n\(end)"
+            #expect(Self.identifier(source, path: "a.swift") == nil, "\(head)")
+        }
         // Another declaration of the name in the file may be the one.
         #expect(identifier("let settings: Settings }\nclass B { let settings: Other") == nil)
         #expect(identifier("let settings: Settings }\nclass B { let settings: Settings") == "a.b")

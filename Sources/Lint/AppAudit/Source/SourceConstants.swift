@@ -62,7 +62,7 @@ enum ConstantExpression: Hashable, Sendable {
             let object = qualifier, object.first?.isLowercase == true
         {
             // `settings.refreshIdentifier`, with `let settings: AppSettings`.
-            guard let type = text.onlyType(of: object) else { return }
+            guard let type = text.onlyType(of: object, at: start) else { return }
             self = .reference(ConstantReference(name: name, type: type, isMember: true))
             return
         }
@@ -252,10 +252,14 @@ struct SourceConstants {
 }
 
 extension SourceText {
-    /// The type of the objects with a name, if all of its declarations in this file show the same.
-    fileprivate func onlyType(of object: String) -> String? {
+    /// The type of the objects with a name, if all of its declarations in this file that a token may
+    /// see show the same.
+    fileprivate func onlyType(of object: String, at use: Int) -> String? {
+        let around = Set(scopes(around: use).map(\.open))
+        let places = places(of: object)
+        guard places.count <= AuditLimits.headWords else { return nil }
         var type: String?
-        for place in places(of: object) {
+        for place in places where !isInOtherFunction(place, than: around) {
             var start = place + 2
             // A loop or a closure has another object of the name.
             if sees("in", at: place + 1) { return nil }
@@ -275,5 +279,21 @@ extension SourceText {
             type = name.text
         }
         return type
+    }
+
+    /// Whether a token is in the body or the head of a function, or in a closure, that is none of
+    /// those around another one.
+    private func isInOtherFunction(_ place: Int, than around: Set<Int>) -> Bool {
+        func isOther(_ scope: SourceScope) -> Bool {
+            switch scope.kind {
+            case .function, .closure: !around.contains(scope.open)
+            case .control, .type: false
+            }
+        }
+        let isParameter =
+            sees(":", at: place + 1) && !sees("let", at: place - 1) && !sees("var", at: place - 1)
+        return scopes(around: place).contains(where: isOther)
+            || isParameter
+                && scopes.contains { $0.head < place && place < $0.open && isOther($0) }
     }
 }
