@@ -154,6 +154,13 @@ public struct Audit: Sendable {
                         .joined(separator: ", ") + ", for lack of such a target here",
                     rules: []))
         }
+        let left = library.tree.excludedPlaces.union(excluded).sorted()
+        if !left.isEmpty {
+            report.say(
+                notJudged: "the settings exclude \(left.count) "
+                    + (left.count == 1 ? "file or folder" : "files or folders")
+                    + " (\(left.prefix(5).joined(separator: ", "))\(left.count > 5 ? ", …" : ""))")
+        }
         let mayLack = AppRules.mayLackPushEntitlement(recipients.facts, besides: findings)
         report.unjudged += UnreadScripts(found, hasTargets, mayLackEntitlement: mayLack).unjudged
         if let sentence = leftOut?.unjudged { report.unjudged.append(sentence) }

@@ -24,6 +24,9 @@ final class FileTree {
     /// The settings, which can exclude files and folders.
     var settings = SettingsSearch.Found()
 
+    /// The files and folders that the settings exclude.
+    private(set) var excludedPlaces: Set<String> = []
+
     /// The folders that could not be listed.
     private(set) var unreadableFolders: Set<String> = []
 
@@ -110,7 +113,10 @@ final class FileTree {
             guard entriesLeft > 0 else { return }
             entriesLeft -= 1
             let path = isTop ? entry.name : folder + "/" + entry.name
-            if let place, settings.excludes(place + "/" + entry.name) { continue }
+            if let place, settings.excludes(place + "/" + entry.name) {
+                excludedPlaces.insert(path)
+                continue
+            }
             switch entry.kind {
             // The build products of .NET are next to its project.
             case .folder where isOfDotNet && ["bin", "obj"].contains(entry.name): continue

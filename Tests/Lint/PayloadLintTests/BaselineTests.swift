@@ -114,6 +114,38 @@ struct BaselineTests {
         #expect(text.contains(entry) && !text.contains("BG001") && text.contains("BG004"))
     }
 
+    @Test("the findings of other paths stay in a baseline that is written anew")
+    func otherPaths() async throws {
+        let folder = try TestFolder()
+        let entries = ["a/x.json", "a/gone.json", "b/x.json", "ab/x.json", "../c.json"].map {
+            #"{"path":"\#($0)","rule":"BG001","fingerprint":"b"}"#
+        }
+        let old = #"{"version":1,"findings":[\#(entries.joined(separator: ","))]}"#
+        try folder.write(old, to: "known.json")
+        try folder.write(Self.bad, to: "a/x.json")
+        let text = try await Self.baseline(folder, [folder.path + "/a"])
+        #expect(entries.map(text.contains) == [false, false, true, true, true])
+        #expect(text.contains(#""path":"a/x.json","rule":"BG004""#))
+        try folder.write(old, to: "known.json")
+        let all = try await Self.baseline(folder, [folder.path + "/a/*.json"])
+        #expect(entries.map(all.contains) == [false, false, true, true, true])
+        try folder.write(old, to: "known.json")
+        let whole = try await Self.baseline(folder, [folder.path])
+        #expect(entries.map(whole.contains) == [false, false, false, false, true])
+    }
+
+    @Test("a baseline of the settings that is not there is named with its key")
+    func absent() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.bad, to: "a.json")
+        try folder.write("baseline: known.json\n", to: ".rouse-lint.yaml")
+        let error = await #expect(throws: LintProblem.self) {
+            _ = try await FinishedRun([path]) { $0.settings = .nearest }
+        }
+        #expect(error?.message.contains("`baseline` names known.json") == true)
+        #expect(error?.kind == .configuration)
+    }
+
     @Test("what is no baseline is refused")
     func refused() async throws {
         let folder = try TestFolder()

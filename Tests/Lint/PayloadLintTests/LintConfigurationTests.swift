@@ -88,7 +88,10 @@ struct LintConfigurationTests {
             ("thresholds: {background-per-hour: -1}", "is not a whole number from 0 to"),
             ("thresholds: {background-per-hour: 1h}", "is not a whole number from 0 to"),
             ("authentication: tokens", "authentication is neither token nor certificate"),
-            ("sends: {App: [viop]}", "sends.App names what is no kind of push. Did you mean voip?"),
+            (
+                "sends: {App: [viop]}",
+                "sends.App names `viop`, which is no kind of push. Did you mean voip?"
+            ),
             ("sends: [[voip]]", "sends names what is no kind of push"),
             ("- 1", "x.yaml:1: the file is not a mapping"),
             ("severity: {", "x.yaml:2:"), ("a: 1\na: 2", "x.yaml:1: a appears twice"),

@@ -94,7 +94,10 @@ struct SettingsMapping {
             guard let push = ServerPush(rawValue: name.lowercased()) else {
                 let known = ServerPush.allCases.map(\.rawValue)
                 throw Self.problem(
-                    file, node, place, "names `\(name)`, which is no kind of push",
+                    file, node, place,
+                    name.isEmpty
+                        ? "names what is no kind of push"
+                        : "names `\(name)`, which is no kind of push",
                     Nearest.remedy(for: String(name), among: known, called: "kinds"))
             }
             pushes.insert(push)
