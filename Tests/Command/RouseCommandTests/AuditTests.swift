@@ -332,6 +332,40 @@ struct AuditTests {
         #expect(unknown.status == 64 && unknown.error.contains("rouse rules"))
     }
 
+    @Test(
+        "a report of nothing is whole, and says why",
+        arguments: ["json", "junit", "gitlab", "sarif"])
+    func nothing(format: String) async throws {
+        let folder = try TestFolder()
+        try folder.write("", to: "readme.txt")
+        for (path, reason) in [("/none", "There is nothing at"), ("", "The paths hold no Xcode")] {
+            let result = try await Rouse.run(["audit", "--format", format, folder.path + path])
+            #expect(result.status == 66)
+            #expect(result.out.contains(reason), "\(result.out)")
+            if format != "junit" {
+                #expect(throws: Never.self) {
+                    try JSONSerialization.jsonObject(with: Data(result.out.utf8))
+                }
+            }
+        }
+    }
+
+    @Test("a line of standard error cannot steer a runner")
+    func remarks() async throws {
+        let folder = try Self.folder()
+        let odd = "a\n::stop-commands::b"
+        try folder.write("let a = 1", to: "A.swift")
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/" + odd, withIntermediateDirectories: true)
+        try folder.write("targets:\n  App: {", to: odd + "/project.yml")
+        for paths in [[folder.path], [folder.path + "/" + odd], [folder.path + "/none" + odd]] {
+            let result = try await Rouse.run(["audit", "--format", "github"] + paths)
+            let lines = (result.error + result.out).split(separator: "\n")
+            #expect(!lines.contains { $0.drop(while: \.isWhitespace).hasPrefix("::stop") })
+            #expect(result.all.contains("stop-commands"), "\(result.all)")
+        }
+    }
+
     @Test("names from files cannot steer a terminal or a runner")
     func controlCharacters() async throws {
         let folder = try Self.folder()
