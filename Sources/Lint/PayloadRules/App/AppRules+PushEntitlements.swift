@@ -95,7 +95,7 @@ extension AppRules {
 
     /// Whether a key is that of an entitlement, which has no effect in an Info.plist.
     private static func isEntitlement(_ key: String) -> Bool {
-        key == "aps-environment"
+        key == "aps-environment" || key.hasPrefix("com.apple.security.")
             || key.hasPrefix("com.apple.developer.") && !keysLikeEntitlements.contains(key)
     }
 

@@ -284,6 +284,9 @@ extension AppCase {
             "CF013", "another one",
             .app(info: ["com.apple.developer.associated-domains": .array([])]), .warning),
         AppCase(
+            "CF013", "the groups of apps",
+            .app(info: ["com.apple.security.application-groups": .array([])]), .warning),
+        AppCase(
             "CF013", "a key of Core NFC",
             .app(info: [
                 "com.apple.developer.nfc.readersession.felica.systemcodes": .array([])
