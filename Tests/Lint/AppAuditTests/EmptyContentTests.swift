@@ -13,7 +13,8 @@ struct EmptyContentTests {
             "class S: UNNotificationServiceExtension {\n"
             + "private var handler: ((UNNotificationContent) -> Void)?\n"
             + "var other: ((UNNotificationContent) -> Void)?\nfunc g() {\n"
-            + "handler = contentHandler\nother = { show($0) }\n}\nfunc f(_ show: (UNNotificationContent) -> Void) {\n"
+            + "handler = contentHandler\nother = { show($0) }\n}\n"
+            + "func f(_ show: (UNNotificationContent) -> Void) {\n"
             + "\(body)\n}\n}"
         let text = SourceText(Array(source.utf8), path: "a.swift")
         return SourceReader.observations(in: text, SourceConstants())

@@ -45,8 +45,8 @@ struct TargetNameTests {
         #expect(report.findings.contains { $0.diagnostic.rule == "CF001" })
         #expect(
             report.unjudged.map(\.reason).contains(
-                "sends of the settings was not applied to Ap (was App meant?), news/App, for lack of "
-                    + "such a target here"))
+                "sends of the settings was not applied to Ap (was App meant?), news/App, for lack "
+                    + "of such a target here"))
     }
 
     @Test("a folder of sources that is not there leaves open what it may hold")

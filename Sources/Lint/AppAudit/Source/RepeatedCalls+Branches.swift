@@ -99,8 +99,8 @@ extension RepeatedCalls {
         return isRepeated ? call : nil
     }
 
-    /// The closure that makes a call on each path when some work ends, which a body begins as far as
-    /// words before it show: in a statement of its own, or of a closure that runs at once or next.
+    /// The closure that makes a call on each path when some work ends, which a body begins as far
+    /// as words before it show: in a statement of its own, or of a closure that runs at once or next.
     private func closureOfWork(around call: Int, in body: SourceScope) -> SourceScope? {
         var work: SourceScope?
         var inner = call

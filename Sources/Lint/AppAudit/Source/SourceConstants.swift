@@ -252,8 +252,8 @@ struct SourceConstants {
 }
 
 extension SourceText {
-    /// The type of the objects with a name, if all of its declarations in this file that a token may
-    /// see show the same.
+    /// The type of the objects with a name, if all of its declarations in this file that a token
+    /// may see show the same.
     fileprivate func onlyType(of object: String, at use: Int) -> String? {
         let around = Set(scopes(around: use).map(\.open))
         let places = places(of: object)
