@@ -100,7 +100,8 @@ extension RepeatedCalls {
     }
 
     /// The closure that makes a call on each path when some work ends, which a body begins as far
-    /// as words before it show: in a statement of its own, or of a closure that runs at once or next.
+    /// as words before it show: in a statement of its own, or of a closure that runs at once or
+    /// next.
     private func closureOfWork(around call: Int, in body: SourceScope) -> SourceScope? {
         var work: SourceScope?
         var inner = call
