@@ -114,7 +114,9 @@ final class FileTree {
             entriesLeft -= 1
             let path = isTop ? entry.name : folder + "/" + entry.name
             if let place, settings.excludes(place + "/" + entry.name) {
-                excludedPlaces.insert(path)
+                if entry.kind == .file || !Self.isSkipped(entry.name) {
+                    excludedPlaces.insert(path)
+                }
                 continue
             }
             switch entry.kind {

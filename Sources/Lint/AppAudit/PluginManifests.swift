@@ -89,8 +89,9 @@ struct PluginManifests {
         // What overrides the manifest's sources is not read.
         let isOverridden = FileTree.kind(of: Paths.join(ios, "../pubspec_overrides.yaml")) != nil
         return manifest(ofAppAbove: ios, in: ofPlugins).map {
-            packages(of: $0, ofAppAbove: ios).filter { $1.isLocal }
+            packages(of: $0, ofAppAbove: ios)
                 .mapValues { isOverridden ? Package(uses: .all, isLocal: true) : $0 }
+                .filter { $1.isLocal }
         } ?? [:]
     }
 

@@ -71,14 +71,26 @@ struct CompletionPathsTests {
             #expect(isOpen("\(end)\nif let data { \(done) }"), "\(end)")
         }
         let end = "if error != nil { done(.failed); return }"
+        for other in [
+            "let response = response as! HTTPURLResponse", "if (error != nil) { log() }",
+            "do { try save() } catch let error { log(error) }",
+            "if let http = response as? HTTPURLResponse, let data = data { log(data) }",
+        ] {
+            #expect(!isOpen("\(end)\n\(other)\nif let data { \(done) }"), "\(other)")
+        }
+        #expect(!isOpen("if (error != nil) { done(.failed); return }\nif let data { \(done) }"))
+        let unnamed = "{ data, _, error in\nlet _ = Log()\n\(end)\nif let data { \(done) }\n}"
+        #expect(Self.gaps("s.dataTask(with: u) \(unnamed)").isEmpty)
         #expect(isOpen("\(end)\nlet data = parse(data)\nif let data { \(done) }"))
         #expect(!isOpen("\(end)\nif let data = data { log(data) }\nif let data { \(done) }"))
         #expect(isOpen("if let error { if bad { return }\n\(done) }\nif let data { \(done) }"))
     }
 
-    @Test("many errors and many conditions in one closure take no longer each")
+    @Test(
+        "many errors and many conditions in one closure take no longer each",
+        .timeLimit(.minutes(1)))
     func manyConditions() {
-        let lines = String(repeating: "error;\nif let data { log() }\n", count: 4_000)
+        let lines = String(repeating: "error;\nif let data { log() }\n", count: 8_000)
         let body = "s.dataTask(with: u) { data, response, error in\n\(lines)done(.newData)\n}"
         #expect(Self.gaps(body) == [])
     }

@@ -58,6 +58,9 @@ struct KotlinTests {
             ("fetch", "import platform.BackgroundTasks.BGAppRefreshTask as Task", []),
             ("fetch", "/** As `BGAppRefreshTask` does.\n * BGAppRefreshTask */", ["CF019"]),
             ("fetch", "// BGAppRefreshTask", ["CF019"]),
+            (
+                "fetch", "import platform.BackgroundTasks.BGAppRefreshTask // as before", ["CF019"]
+            ),
             ("fetch", "/* a */ val r = BGAppRefreshTaskRequest(\"a\")", []),
             ("fetch", "if (a)\n  return\n  var r = BGAppRefreshTaskRequest(\"a\")", []),
             ("fetch", "log(\"${BGAppRefreshTaskRequest(\"a\")}\")", []),

@@ -141,6 +141,11 @@ struct LocalPodTests {
             try swift(
                 ".package(url: \"https://github.com/Alamofire/Alamofire.git\", from: \"5.0.0\")")
                 == ["CF019"])
+        #expect(
+            try swift(".package(url: \"https://a.b/me/Alamofire.git\", from: \"5.0.0\")") == [])
+        let known = ".package(url: \"https://github.com/Alamofire/Alamofire.git\", from: \"5.0.0\")"
+        #expect(
+            try swift("\(known), .package(url: \"https://a.b/me/tasks\", from: \"1.0.0\")") == [])
         #expect(try swift(".package(path: \"../tasks\")") == [])
         #expect(try swift("], targets: [.binaryTarget(name: \"A\", path: \"A.zip\")") == [])
         let engine =

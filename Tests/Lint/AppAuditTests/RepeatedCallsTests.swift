@@ -47,6 +47,10 @@ struct RepeatedCallsTests {
             (timer + "sync { done(.newData) }", 1), ("_ = " + timer + "sync { done(.newData) }", 1),
             (late.replacing("{ ", with: "{\nwork.cancel()\n") + "sync { done(.newData) }", 3),
             (late + "sync { error in\nlog(1)\ndone(error == nil ? .newData : .failed)\n}", 1),
+            (
+                "queue.asyncAfter(deadline: t) { log(n ?? 1); done(.noData) }\n"
+                    + "sync { done(.newData) }", 1
+            ),
             ("guard a else { return done(.noData) }\n" + late + "sync { done(.newData) }", 2),
         ])
     func timeout(body: String, line: Int) { #expect(Self.silent(body) == [line], "\(body)") }

@@ -55,8 +55,9 @@ struct RepeatedEndTests {
             "load { \(end) }\nqueue.asyncAfter(deadline: t) { if !isDone { \(end) } }",
             "let item = DispatchWorkItem { \(end) }\nload { item.cancel()\n\(end) }\n"
                 + "queue.asyncAfter(deadline: t, execute: item)",
-            "DispatchQueue.main.async { isOn ? load { \(end) } : skip() }\n\(late)"
-                .replacing("? load", with: "&& load").replacing(" : skip()", with: ""),
+            "DispatchQueue.main.async { isOn && load { \(end) } }\n\(late)",
+            "DispatchQueue.main.async { isOn ? load { \(end) } : skip() }\n\(late)",
+            "isOn && load { \(end) }\n\(late)",
             "worker.onExpiration { \(end) }\n\(late)", "load(a).onFailure { \(end) }\n\(late)",
             "let later = { load { \(end) } }\n\(late)", "each { load { \(end) } }\n\(late)",
         ])

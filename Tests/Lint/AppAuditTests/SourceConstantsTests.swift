@@ -54,6 +54,9 @@ struct SourceConstantsTests {
         for head in [
             "func f(settings: Other) {", "func f() {\nfor settings in all {",
             "func f() {\nload { settings in", "func f() {\nlet settings = make()\nif on {",
+            "func f() {\nfor (_, settings) in all {",
+            "func f() {\nlet (settings, n) = make()\nif on {",
+            "func f() {\nif case .loaded(let settings) = state {",
         ] {
             let end = head.contains("\n") ? "} } }" : "} }"
             let source = "\(shadowed)\(head)\n\(SourceReaderTests.register("settings.id"))\n\(end)"
@@ -64,6 +67,13 @@ struct SourceConstantsTests {
         #expect(identifier("let settings: Settings }\nclass B { let settings: Settings") == "a.b")
         #expect(identifier("let settings: Model.Settings") == nil)
         #expect(identifier("let settings: Settings = make()") == "a.b")
+        // A label is no declaration.
+        #expect(identifier("func g() { show(settings: Settings()) }") == nil)
+        for label in ["Settings.shared", "Other()"] {
+            #expect(
+                identifier("let settings: Settings\nlet a = show(settings: \(label))") == "a.b",
+                "\(label)")
+        }
     }
 
     @Test("a member that an object may have another value of is not known")

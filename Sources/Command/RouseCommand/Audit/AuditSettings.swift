@@ -96,8 +96,7 @@ struct AuditSettings {
             }
             try OutputFile(target, "--write-baseline")
                 .finish(with: recorder.text(with: entries, of: .apps, within: paths))
-            console.remark(
-                "\(target) holds the findings of this run, and keeps those of other paths.")
+            console.remark("\(target) holds the findings of this run.")
             asked.knownFindings += asked.findings.count
             for index in asked.files.indices { asked.files[index].findings = [] }
         } else if let baseline {

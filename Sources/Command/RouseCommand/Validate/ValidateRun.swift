@@ -76,8 +76,7 @@ struct ValidateRun {
         var status = Self.status(result)
         if let newBaseline, let text = result.baseline {
             try OutputFile(newBaseline, "--write-baseline").finish(with: text)
-            console.remark(
-                "\(newBaseline) holds the findings of this run, and keeps those of other paths.")
+            console.remark("\(newBaseline) holds the findings of this run.")
             if status == .no { status = .success }
         }
         guard status == .success else { throw ExitCode(status.rawValue) }

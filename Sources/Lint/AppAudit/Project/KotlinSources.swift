@@ -85,25 +85,26 @@ struct KotlinSources {
         self.observations = observations
     }
 
-    /// The words of a file that are not only in an import without another name, or in a comment of
-    /// whole lines.
+    /// The words of a file that are not only in an import without another name, or in comments that
+    /// begin a line. In a file with raw texts, which may hold what looks like comments, all count.
     private static func used(in bytes: [UInt8]) -> Set<String> {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard !text.contains("\"\"\"") else { return filter.words(in: bytes) }
         var isComment = false
-        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-            .filter { line in
-                let text = line.drop(while: \.isWhitespace)
-                if text.hasPrefix("/*") { isComment = true }
-                guard isComment else {
-                    let isImport = text.hasPrefix("import platform.BackgroundTasks.")
-                    return !text.hasPrefix("//") && (!isImport || text.contains(" as "))
-                }
-                guard let end = text.firstRange(of: "*/") else { return false }
-                isComment = false
-                // Code may stand behind a comment.
-                return !text[end.upperBound...].allSatisfy(\.isWhitespace)
+        let lines = text.split(whereSeparator: \.isNewline).filter { line in
+            let code = line.drop(while: \.isWhitespace)
+            if code.hasPrefix("/*") { isComment = true }
+            guard isComment else {
+                let isImport = code.hasPrefix("import platform.BackgroundTasks.")
+                let path = code.split(separator: "//").first ?? ""
+                return !code.hasPrefix("//") && (!isImport || path.contains(" as "))
             }
-        // What was taken for a comment may be a part of a text.
-        return filter.words(in: isComment ? bytes : Array(lines.joined(separator: "\n").utf8))
+            guard let end = code.firstRange(of: "*/") else { return false }
+            isComment = false
+            // Code may stand behind a comment.
+            return !code[end.upperBound...].allSatisfy(\.isWhitespace)
+        }
+        return filter.words(in: Array(lines.joined(separator: "\n").utf8))
     }
 
     /// Whether a file is in a source set that may be compiled for iOS: `iosMain`, `mobileMain`.

@@ -108,6 +108,8 @@ struct Pods {
         let files: [String]
         /// The names of the pods that it depends on.
         let dependencies: [String]
+        /// The addresses of the Swift packages that it depends on.
+        let packages: [String]
 
         /// What a podspec has of a pod that brings along other code.
         private static let others = ["vendored_", "prepare_command", "script_phase"]
@@ -149,38 +151,42 @@ struct Pods {
             guard !files.isEmpty else { return nil }
             dependencies =
                 Self.literals(behind: "dependency", in: text, most: 1)
-                .map { String($0.prefix { $0 != "/" }) } + packages
+                .map { String($0.prefix { $0 != "/" }) }
+            self.packages = packages
         }
 
-        /// Whether the list of source files, or of pods, goes on in another line.
+        /// Whether the list of source files, or of pods, goes on in another line, or leaves some
+        /// out.
         private static func goesOn(_ text: String) -> Bool {
             text.split(whereSeparator: \.isNewline).contains { line in
                 let code = line.prefix { $0 != "#" }
-                return ["source_files", "dependency", "exclude_files"].contains(
-                    where: code.contains)
+                if code.contains("exclude_files") { return true }
+                return ["source_files", "dependency"].contains(where: code.contains)
                     && [",", "[", "("].contains(code.last { !$0.isWhitespace })
-                    || code.contains("exclude_files")
             }
         }
 
-        /// The names of the packages that a manifest of Swift names, but for the one that Flutter
-        /// makes of its engine; `nil` if it brings along binaries, or a package of the tree.
+        /// The addresses of the packages that a manifest of Swift names, but for the one that
+        /// Flutter makes of its engine; `nil` if it brings along binaries, or a package of the
+        /// tree.
         private static func packages(of manifest: String) -> [String]? {
             guard let bytes = try? FileTree.read(manifest, limit: AuditLimits.settingsBytes) else {
                 return nil
             }
-            let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-            var names: [String] = []
-            for line in lines {
-                if line.contains("binaryTarget") { return nil }
-                guard line.contains(".package("), !line.contains("FlutterFramework") else {
-                    continue
-                }
-                let address = line.split(separator: "\"").first { $0.contains("://") }
-                guard let name = address?.split(separator: "/").last else { return nil }
-                names.append(String(name.hasSuffix(".git") ? name.dropLast(4) : name))
+            let text = String(decoding: bytes, as: UTF8.self)
+            guard !text.contains("binaryTarget") else { return nil }
+            var addresses: [String] = []
+            for part in text.split(separator: ".package(").dropFirst() {
+                let arguments = part.prefix { $0 != ")" }
+                guard !arguments.contains("FlutterFramework") else { continue }
+                guard
+                    let address = arguments.split(separator: "\"").first(where: {
+                        $0.contains("://")
+                    })
+                else { return nil }
+                addresses.append(String(address))
             }
-            return names
+            return addresses
         }
 
         /// Whether a folder has tests or examples, by its name: `Tests`, `example`, `iOS Demo`.

@@ -143,8 +143,13 @@ struct SourceList {
             }
             return
         }
+        ofPods.formUnion(pod.files.filter { !known.contains($0) })
         add(pod.files)
-        ofPods.formUnion(pod.files)
+        for address in pod.packages {
+            let package = address.split(separator: "/").last.map(String.init) ?? address
+            addUnread(
+                .package, package, uses: KnownLibraries.uses(ofProduct: nil, of: address))
+        }
         for other in pod.dependencies where !names.contains(other) {
             addUnread(.pod, other, uses: KnownLibraries.uses(of: other))
         }

@@ -158,9 +158,9 @@ extension CompletionPaths {
         let names = text.parameters(ofClosure: closure)
         let inside = closure.open..<place
         guard names.count == 3, names[0] == text.tokens[place].text,
-            !names.contains(where: { declares($0, in: inside) })
+            ![names[0], names[2]].contains(where: { declares($0, before: place, in: inside) })
         else { return false }
-        return text.places(of: names[2], in: inside).suffix(Self.mentions).contains { error in
+        return text.places(of: names[2], in: inside).suffix(Self.placeLimit).contains { error in
             guard let open = returnsForError(error),
                 text.scopes(around: place).contains(where: {
                     text.scopeIndices[$0.open + 1] == text.scopeIndices[error]
@@ -175,16 +175,20 @@ extension CompletionPaths {
     }
 
     /// The most places of a name that are looked at for one condition.
-    private static let mentions = 16
+    private static let placeLimit = 16
 
-    /// Whether a name gets another value in a closure, but as the condition that asks for it.
-    private func declares(_ name: String, in inside: Range<Int>) -> Bool {
-        text.places(of: name, in: inside).suffix(Self.mentions).contains { place in
-            guard text.sees("let", at: place - 1) || text.sees("var", at: place - 1) else {
-                return false
+    /// Whether a name has another value at a token of a closure: `let data = parse(data)`, and not
+    /// `if let data = data`.
+    private func declares(_ name: String, before end: Int, in inside: Range<Int>) -> Bool {
+        text.places(of: name, in: inside).suffix(Self.placeLimit).contains { place in
+            guard text.sees("let", at: place - 1) || text.sees("var", at: place - 1),
+                text.sees("=", at: place + 1),
+                !text.sees(name, at: place + 2)
+                    || text.sees(".", at: place + 3)
+            else { return false }
+            return text.scopes(around: end).contains {
+                text.scopeIndices[$0.open + 1] == text.scopeIndices[place]
             }
-            let isCondition = text.sees("if", at: place - 2) || text.sees("guard", at: place - 2)
-            return !isCondition || text.sees("=", at: place + 1) && !text.sees(name, at: place + 2)
         }
     }
 
@@ -194,7 +198,9 @@ extension CompletionPaths {
         let name = text.tokens[error].text
         let start: Int
         var open = error + 1
-        if text.sees("!=", "nil", "{", at: open) {
+        if text.sees("(", at: error - 1), text.sees("!=", "nil", ")", "{", at: open) {
+            (start, open) = (error - 2, open + 3)
+        } else if text.sees("!=", "nil", "{", at: open) {
             (start, open) = (error - 1, open + 2)
         } else if text.sees("==", "nil", "else", "{", at: open) {
             return text.sees("guard", at: error - 1) ? open + 3 : nil

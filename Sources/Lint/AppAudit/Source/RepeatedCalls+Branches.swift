@@ -99,13 +99,14 @@ extension RepeatedCalls {
         return isRepeated ? call : nil
     }
 
-    /// The closure that makes a call on each path when some work ends, which a body begins as far
-    /// as words before it show: in a statement of its own, or of a closure that runs at once or
-    /// next.
+    /// The closure that makes a call on each path when some work ends. The body begins it, in a
+    /// statement of its own or of a closure that runs at once or next, unless a word before it may
+    /// keep it from that.
     private func closureOfWork(around call: Int, in body: SourceScope) -> SourceScope? {
         var work: SourceScope?
         var inner = call
         for scope in text.scopes(around: call) {
+            if work != nil, isAsked(inner) { return nil }
             if scope.open == body.open { return work }
             let asks = (scope.open..<inner).contains { Self.asking.contains(text.tokens[$0].text) }
             if work != nil, asks { return nil }
@@ -131,9 +132,20 @@ extension RepeatedCalls {
         return nil
     }
 
+    /// Whether an operator in the line before a closure may keep it from being handed on: `isOn &&
+    /// load {`.
+    private func isAsked(_ open: Int) -> Bool {
+        let line = text.tokens[open].position.line
+        return (max(0, open - AuditLimits.headWords)..<open).contains { index in
+            text.tokens[index].position.line == line
+                && (["&&", "||", "??"].contains(text.tokens[index].text)
+                    || text.sees("?", at: index) && !text.sees(".", at: index + 1))
+        }
+    }
+
     /// Words of what may keep a call from being made.
     private static let asking: Set = [
-        "if", "guard", "switch", "while", "for", "return", "throw", "defer", "&&", "||", "??",
+        "if", "guard", "switch", "while", "for", "return", "throw", "defer",
     ]
 
     /// The closure in a body's own statement that makes a call whatever happens.

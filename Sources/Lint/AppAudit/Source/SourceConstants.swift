@@ -6,7 +6,7 @@ struct ConstantReference: Hashable, Sendable {
     let name: String
     /// The type that contains it; `nil` for any.
     let type: String?
-    /// Whether it is asked of an object, whose type may have been given another value.
+    /// Whether it is asked of an object, which may have another value of it.
     var isMember = false
 }
 
@@ -260,17 +260,21 @@ extension SourceText {
         guard places.count <= AuditLimits.headWords else { return nil }
         var type: String?
         for place in places where !isInOtherFunction(place, than: around) {
+            let isDeclared = sees("let", at: place - 1) || sees("var", at: place - 1)
             var start = place + 2
-            // A loop or a closure has another object of the name.
-            if sees("in", at: place + 1) { return nil }
+            // A loop, a closure or a pattern has another object of the name.
+            if sees("in", at: place + 1) || isInPattern(place) { return nil }
             if sees(":", at: place + 1) {
+                if !isDeclared {
+                    // The label of an argument is none: `show(settings: Settings())`.
+                    guard let body = functionBody(ofParameter: place) else { continue }
+                    guard around.contains(body) else { continue }
+                }
                 if sees("any", at: start) || sees("some", at: start) { start += 1 }
-                // The label of an argument: `Screen(settings: settings)`.
-                if self[start]?.text.first?.isUppercase != true { continue }
             } else {
-                guard sees("=", at: place + 1),
-                    sees("let", at: place - 1) || sees("var", at: place - 1)
-                else { continue }
+                guard isDeclared, sees("=", at: place + 1) else { continue }
+                // `if let settings = settings`
+                if sees(object, at: start), !sees(".", at: start + 1) { continue }
                 guard sees("(", at: start + 1) else { return nil }
             }
             guard let name = self[start], name.isName, name.text.first?.isUppercase == true,
@@ -281,19 +285,41 @@ extension SourceText {
         return type
     }
 
-    /// Whether a token is in the body or the head of a function, or in a closure, that is none of
-    /// those around another one.
+    /// Whether a token is in the body of a function or in a closure that is none of those around
+    /// another one.
     private func isInOtherFunction(_ place: Int, than around: Set<Int>) -> Bool {
-        func isOther(_ scope: SourceScope) -> Bool {
+        scopes(around: place).contains { scope in
             switch scope.kind {
             case .function, .closure: !around.contains(scope.open)
             case .control, .type: false
             }
         }
-        let isParameter =
-            sees(":", at: place + 1) && !sees("let", at: place - 1) && !sees("var", at: place - 1)
-        return scopes(around: place).contains(where: isOther)
-            || isParameter
-                && scopes.contains { $0.head < place && place < $0.open && isOther($0) }
+    }
+
+    /// The bracket around a token, of those that are not far.
+    private func bracket(around place: Int) -> Int? {
+        (max(0, place - AuditLimits.headWords)..<place).last {
+            tokens[$0].isMark("(") && partners[$0] > place
+        }
+    }
+
+    /// Whether a token is in a pattern with several names, or with a value of a case: `let (a, b)
+    /// =`, `for (a, b) in`, `case .loaded(let a)`.
+    private func isInPattern(_ place: Int) -> Bool {
+        guard let open = bracket(around: place), partners[open] <= place + AuditLimits.headWords
+        else { return false }
+        if ["let", "var", "for"].contains(where: { sees($0, at: open - 1) }) { return true }
+        return (sees("let", at: place - 1) || sees("var", at: place - 1))
+            && !sees("=", at: place + 1) && !sees(":", at: place + 1)
+    }
+
+    /// The brace of the body of the function that has a parameter at a token.
+    private func functionBody(ofParameter place: Int) -> Int? {
+        guard let open = bracket(around: place),
+            sees("init", at: open - 1) || sees("func", at: open - 2)
+                || sees("subscript", at: open - 1)
+        else { return nil }
+        return (partners[open]..<tokens.count).prefix(AuditLimits.headWords)
+            .first { tokens[$0].isMark("{") }
     }
 }

@@ -59,18 +59,18 @@ extension SourceReader {
     }
 
     /// Whether a function must end its task, not its caller, which may call it only to show
-    /// progress. An initializer that keeps its task need not end it.
+    /// progress. An initializer that ends no task need not.
     private func answers(
         for task: String, _ head: SourceScope.FunctionHead, _ scope: SourceScope, depth: Int
     ) -> Bool {
         guard depth < 4 else { return false }
         if text.isObjectiveC || uses(of: task, in: scope).contains(.end) { return true }
-        let own = text.content(ofBracket: scope.open)
+        guard head.name != "init" else { return false }
         let calls = text.places(of: head.name).filter {
-            !own.contains($0) && text[$0 - 1]?.isName("func") != true && head.name != "init"
+            text[$0 - 1]?.isName("func") != true && !($0 > scope.open && $0 < scope.close)
         }
         // A function that is not called in this file is a handler if it has no other parameter.
-        guard !calls.isEmpty else { return head.parameters.count == 1 && head.name != "init" }
+        guard !calls.isEmpty else { return head.parameters.count == 1 }
         return calls.contains { getsTask($0, depth: depth) }
     }
 

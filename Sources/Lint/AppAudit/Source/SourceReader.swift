@@ -464,7 +464,7 @@ struct SourceReader {
         }
     }
 
-    /// Whether content gets no text until it is passed on, if a badge: `let empty =
+    /// Whether content gets at most a badge before it is passed on: `let empty =
     /// UNMutableNotificationContent()`, `empty.sound = nil`, `contentHandler(empty)`.
     private func staysEmpty(_ index: Int) -> Bool {
         guard text.sees("=", at: index - 1), text.sees("let", at: index - 3),

@@ -94,14 +94,22 @@ package struct Baseline: Sendable {
     package func text(
         with entries: [Entry], of rules: RuleTable, within paths: [String]
     ) -> String {
-        let roots = paths.map { path in
-            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-            let fixed = parts.prefix { !$0.contains(where: "*?[{".contains) }
-            return place(of: own(fixed.isEmpty ? "." : fixed.joined(separator: "/")))
+        var roots: Set<[Substring]> = []
+        var patterns: [GlobPattern] = []
+        for path in paths {
+            if realPath(path) == nil, GlobPattern.isPattern(path) {
+                let start = path.hasPrefix("/") ? "" : (realPath(".") ?? "") + "/"
+                patterns.append(GlobPattern(start + path))
+            } else {
+                let place = place(of: own(path))
+                roots.insert(place.last.map(Self.isProject) == true ? place.dropLast() : place)
+            }
         }
         let others = known.filter { entry in
-            rules.indices[RuleID(rawValue: entry.rule)] == nil
-                || !roots.contains { place(of: entry.path).starts(with: $0) }
+            guard rules.indices[RuleID(rawValue: entry.rule)] != nil else { return true }
+            let place = place(of: entry.path)
+            return !(0...place.count).contains { roots.contains(Array(place.prefix($0))) }
+                && !patterns.contains { $0.matches(place.joined(separator: "/")) }
         }
         let lines = others.union(entries).map { entry in
             "{\"path\":\(JSONLiteral.string(entry.path)),\"rule\":\"\(entry.rule)\","
@@ -109,6 +117,11 @@ package struct Baseline: Sendable {
         }
         return "{\"version\":\(Self.version),\"findings\":[\n"
             + lines.sorted().joined(separator: ",\n") + "\n]}\n"
+    }
+
+    /// Whether a file or folder of this name describes what is beside it.
+    private static func isProject(_ name: Substring) -> Bool {
+        name.hasSuffix(".xcodeproj") || ["project.yml", "app.json"].contains(name)
     }
 
     /// The parts of the absolute path of what is at a path relative to the baseline's folder.

@@ -98,11 +98,12 @@ package struct SettingsSearch {
                 let path = baseline.hasPrefix("/") ? baseline : new.folder + "/" + baseline
                 do throws(LintProblem) {
                     new.baseline = try Baseline(readingFrom: path)
-                } catch  where error.kind == .missing {
+                } catch {
+                    guard error.kind == .missing else { throw error }
                     throw LintProblem(
                         .configuration,
-                        "\(new.file ?? ""): `baseline` names \(baseline), which is not there. Make "
-                            + "it with --write-baseline, or leave the key out.")
+                        "\(new.file ?? ""): `baseline` names \(baseline), which cannot be read. "
+                            + "Make it with --write-baseline, or leave the key out.")
                 }
             }
         }

@@ -134,7 +134,7 @@ extension AppRules {
                     && (seen.subject.isRegistration || seen.subject.isVoIPRegistration)
                     // An app for iOS and macOS may request it on one of them only.
                     && (app.platform != .macOS || app.builds(seen))
-                    // A template's target for tvOS has the iOS app's code, and is no app.
+                    // Code that an iOS app has too may be for that alone.
                     && (app.platform != .tvOS || !ofPhones.contains(seen.place.file))
             }
             let asksForToken = !requests.isEmpty
