@@ -154,7 +154,11 @@ public struct Audit: Sendable {
                         .joined(separator: ", ") + ", for lack of such a target here",
                     rules: []))
         }
-        let left = library.tree.excludedPlaces.union(excluded).sorted()
+        let all = library.tree.excludedPlaces.union(excluded).subtracting(found.named)
+        let left = all.filter { path in
+            !path.indices.contains { path[$0] == "/" && all.contains(String(path[..<$0])) }
+        }
+        .sorted()
         if !left.isEmpty {
             report.say(
                 notJudged: "the settings exclude \(left.count) "

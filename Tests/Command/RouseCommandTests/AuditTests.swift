@@ -366,6 +366,20 @@ struct AuditTests {
         }
     }
 
+    @Test("a path at the start of a line of text cannot steer a runner")
+    func pathsOfText() async throws {
+        let folder = try TestFolder()
+        let odd = "::stop-commands::b"
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/" + odd, withIntermediateDirectories: true)
+        try folder.write(Self.info, to: odd + "/Info.plist")
+        let result = try await Rouse.run(
+            "/usr/bin/env",
+            ["-C", folder.path, Rouse.path, "audit", "--sends", "background", "."])
+        #expect(result.out.contains("./" + odd + "/Info.plist:3:8: error CF001"), "\(result.all)")
+        #expect(!result.all.split(separator: "\n").contains { $0.hasPrefix("::") })
+    }
+
     @Test("names from files cannot steer a terminal or a runner")
     func controlCharacters() async throws {
         let folder = try Self.folder()

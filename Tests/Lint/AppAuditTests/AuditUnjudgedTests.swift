@@ -23,8 +23,34 @@ struct AuditUnjudgedTests {
         let index = try search.index(forPath: folder.path + "/A.swift")
         audit.settings = search.found[index]
         #expect(try audit.report().findings == [])
-        audit.paths.append(folder.path + "/App/App.swift")
+        let file = folder.path + "/App/App.swift"
+        let sentence = "the settings exclude 1 file or folder (\(file))"
+        #expect(try audit.report().unjudged.map(\.reason) == [sentence])
+        audit.paths.append(file)
         #expect(AuditScopeTests.rules(try audit.report()) == ["CF026"], "a named file is judged")
+        #expect(try audit.report().unjudged.map(\.reason) == [])
+    }
+
+    @Test("what is in a folder that is excluded is not counted beside it")
+    func excludedFolder() throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "name: A\ntargets:\n  App: {type: application, platform: iOS, sources: [App], "
+                + "settings: {INFOPLIST_FILE: Parts/Info.plist}}\n", to: "project.yml")
+        try folder.write(
+            XML.dictionary([("aps-environment", "<string>development</string>")]),
+            to: "Parts/Info.plist")
+        try folder.write("let x = 1", to: "App/A.swift")
+        var audit = Audit(paths: [folder.path])
+        #expect(AuditScopeTests.rules(try audit.report()) == ["CF013"])
+        try folder.write("exclude: ['Parts', 'Parts/**']\n", to: LintConfiguration.fileNames[0])
+        var search = SettingsSearch(.nearest)
+        let index = try search.index(forPath: folder.path + "/A.swift")
+        audit.settings = search.found[index]
+        let report = try audit.report()
+        #expect(report.findings == [])
+        let sentence = "the settings exclude 1 file or folder (\(folder.path)/Parts)"
+        #expect(report.unjudged.map(\.reason).contains(sentence))
     }
 
     @Test("a rule that found something is said to be judged in part")

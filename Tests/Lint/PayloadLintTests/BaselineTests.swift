@@ -137,6 +137,11 @@ struct BaselineTests {
         try folder.write(Self.bad, to: "d[1]/x.json")
         let odd = try await Self.baseline(folder, [folder.path + "/d[1]"])
         #expect(entries.map(odd.contains) == [true, true, true, true, true])
+        // A payload may have a project's name.
+        try folder.write(old, to: "known.json")
+        try folder.write(Self.bad, to: "a/app.json")
+        let named = try await Self.baseline(folder, [folder.path + "/a/app.json"])
+        #expect(entries.map(named.contains) == [true, true, true, true, true])
         try folder.write(old, to: "known.json")
         let whole = try await Self.baseline(folder, [folder.path])
         #expect(entries.map(whole.contains) == [false, false, false, false, true])

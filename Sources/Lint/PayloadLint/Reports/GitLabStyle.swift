@@ -22,10 +22,9 @@ struct GitLabStyle: ReportStyle {
     }
 
     func closing(_ totals: ReportTotals) -> String {
-        let summary = totals.summary
-        let isFirst = summary.errors + summary.warnings + summary.notes == 0
         let problems = totals.problems.map(Self.text).joined(separator: findingSeparator)
-        return (isFirst || problems.isEmpty ? "" : findingSeparator) + problems + "\n]\n"
+        let goesOn = totals.hasFindings && !problems.isEmpty
+        return (goesOn ? findingSeparator : "") + problems + "\n]\n"
     }
 
     /// Unreadable input, which is graver than any finding: nothing is known of it.

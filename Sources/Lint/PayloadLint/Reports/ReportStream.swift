@@ -67,6 +67,7 @@ package struct ReportStream {
     /// Adds formatted and joined findings of the current file.
     mutating func add(_ text: String, count: Int) {
         guard !text.isEmpty else { return }
+        totals.hasFindings = true
         if let limit = style.heldFindings {
             guard heldCount < limit else { return }
             heldFindings += text

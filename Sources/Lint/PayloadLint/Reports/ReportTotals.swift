@@ -26,6 +26,8 @@ package struct ReportTotals: Sendable {
     package internal(set) var summary = LintSummary()
     /// The files that the report names, with or without findings.
     package internal(set) var shownFiles = 0
+    /// Whether the report has a finding.
+    package internal(set) var hasFindings = false
     /// The problems.
     package internal(set) var problems: [ReportProblem] = []
     /// What was not checked and why, as sentences.

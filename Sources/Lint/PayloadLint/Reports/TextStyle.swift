@@ -27,7 +27,7 @@ struct TextStyle: ReportStyle {
         guard counts.errors + counts.warnings + counts.notes > 0, file.isInferred,
             let type = file.types.single
         else { return "" }
-        return "\(file.path.withoutControls): judged as a push of type \(type), "
+        return "\(Self.name(of: file)): judged as a push of type \(type), "
             + "because no push type was read with it (--push-type says otherwise)\n\n"
     }
 
@@ -62,6 +62,13 @@ struct TextStyle: ReportStyle {
         return text
     }
 
+    /// The path of a file at the start of a line, where it could be a command of a runner: `::error`.
+    private static func name(of file: ReportedFile) -> String {
+        let path = file.path.withoutControls
+        let first = path.first { !$0.isWhitespace }
+        return first == ":" || first == "#" ? "./" + path : path
+    }
+
     private func text(of finding: Finding, in file: ReportedFile) -> String {
         let place = finding.header == nil ? ":\(finding.line):\(finding.column)" : ""
         let colour: Colour =
@@ -72,7 +79,7 @@ struct TextStyle: ReportStyle {
             }
         let subject = finding.header ?? finding.pointer.withoutControls
         var text =
-            coloured(file.path.withoutControls + place, .bold) + ": "
+            coloured(Self.name(of: file) + place, .bold) + ": "
             + coloured("\(finding.severity) \(finding.rule)", colour)
             + (subject.isEmpty ? "" : " \(subject)") + ": \(finding.clause.withoutControls)\n"
         var indent = "  "

@@ -102,7 +102,9 @@ package struct Baseline: Sendable {
                 patterns.append(GlobPattern(start + path))
             } else {
                 let place = place(of: own(path))
-                roots.insert(place.last.map(Self.isProject) == true ? place.dropLast() : place)
+                // A project describes what is beside it; a payload may have any name.
+                let isOfApp = rules.command == RuleTable.apps.command
+                roots.insert(isOfApp && Self.isProject(place.last) ? place.dropLast() : place)
             }
         }
         let others = known.filter { entry in
@@ -119,9 +121,9 @@ package struct Baseline: Sendable {
             + lines.sorted().joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// Whether a file or folder of this name describes what is beside it.
-    private static func isProject(_ name: Substring) -> Bool {
-        name.hasSuffix(".xcodeproj") || ["project.yml", "app.json"].contains(name)
+    /// Whether a file or folder of this name is a project.
+    private static func isProject(_ name: Substring?) -> Bool {
+        name.map { $0.hasSuffix(".xcodeproj") || ["project.yml", "app.json"].contains($0) } == true
     }
 
     /// The parts of the absolute path of what is at a path relative to the baseline's folder.
