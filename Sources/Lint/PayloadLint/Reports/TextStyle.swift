@@ -62,7 +62,8 @@ struct TextStyle: ReportStyle {
         return text
     }
 
-    /// The path of a file at the start of a line, where it could be a command of a runner: `::error`.
+    /// The path of a file at the start of a line, where it could be a command of a runner:
+    /// `::error`.
     private static func name(of file: ReportedFile) -> String {
         let path = file.path.withoutControls
         let first = path.first { !$0.isWhitespace }
