@@ -14,15 +14,8 @@ extension AuditReport {
                 result.files[index].path, limit: AuditLimits.projectBytes)
             let ignores = InlineIgnores(
                 bytes ?? [], isSourceCode: result.files[index].kind.isSourceText)
-            for comment in ignores.misread {
-                let place = "\(result.files[index].path):\(comment.line)"
-                result.unjudged.append(
-                    Unjudged(
-                        targets: [],
-                        reason: comment.text.isEmpty
-                            ? "the comment in \(place) names no rule to ignore"
-                            : "the comment in \(place) names `\(comment.text)`, which is no rule",
-                        rules: []))
+            for clause in ignores.misreadClauses(at: result.files[index].path) {
+                result.say(notJudged: clause)
             }
             result.files[index].findings =
                 result.files[index].findings.compactMap { finding in

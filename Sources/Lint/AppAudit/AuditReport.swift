@@ -88,6 +88,9 @@ public struct AuditReport: Hashable, Sendable {
     /// The number of findings whose remaining places a baseline holds.
     public var knownFindings = 0
 
+    /// The files with settings in the folders of the audit, whether they were read or not.
+    package var settingsFiles: [String] = []
+
     /// All findings, ordered by file and place.
     public var findings: [AppFinding] { files.flatMap(\.findings) }
 

@@ -182,10 +182,12 @@ final class FileLibrary {
             return kind.isSourceText && findings.isEmpty
                 ? nil : AuditReport.File(path: path, kind: kind, findings: findings)
         }
-        return AuditReport(
+        var report = AuditReport(
             files: files, fileCount: kinds.count,
             configurationCount: configurationCount, problems: problems,
             unjudged: unjudged(undecided))
+        report.settingsFiles = tree.settingsFiles
+        return report
     }
 
     /// The rules that were not checked, by the missing input.

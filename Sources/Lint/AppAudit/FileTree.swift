@@ -27,6 +27,9 @@ final class FileTree {
     /// The files and folders that the settings exclude.
     private(set) var excludedPlaces: Set<String> = []
 
+    /// The files with settings in the folders that were listed.
+    private(set) var settingsFiles: [String] = []
+
     /// The folders that could not be listed.
     private(set) var unreadableFolders: Set<String> = []
 
@@ -108,6 +111,7 @@ final class FileTree {
         let isTop = folder == "."
         let place = settings.configuration.excluded.isEmpty ? nil : realPath(folder)
         if entries.hasOddNames { foldersOfOddNames.insert(folder) }
+        settingsFiles += entries.settings.map { isTop ? $0 : folder + "/" + $0 }
         let isOfDotNet = entries.named.contains { $0.name.hasSuffix(".csproj") }
         for entry in entries.named {
             guard entriesLeft > 0 else { return }
@@ -130,14 +134,15 @@ final class FileTree {
         }
     }
 
-    /// The visible entries of a folder, ordered by name, and whether there are others whose names
-    /// are not UTF-8; `nil` if it cannot be listed.
+    /// The visible entries of a folder, ordered by name, the names of files with settings, and
+    /// whether there are others whose names are not UTF-8; `nil` if it cannot be listed.
     private static func entries(
         of folder: String
-    ) -> (named: [(name: String, kind: Kind?)], hasOddNames: Bool)? {
+    ) -> (named: [(name: String, kind: Kind?)], settings: [String], hasOddNames: Bool)? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }
         var entries: [(name: String, kind: Kind?)] = []
+        var settings: [String] = []
         var hasOddNames = false
         while let entry = readdir(stream) {
             let capacity = MemoryLayout.size(ofValue: entry.pointee.d_name)
@@ -153,7 +158,10 @@ final class FileTree {
                 hasOddNames = true
                 continue
             }
-            guard !name.hasPrefix(".") else { continue }
+            guard !name.hasPrefix(".") else {
+                if LintConfiguration.fileNames.contains(name) { settings.append(name) }
+                continue
+            }
             switch Int32(entry.pointee.d_type) {
             case Int32(DT_DIR): entries.append((name, .folder))
             case Int32(DT_REG): entries.append((name, .file))
@@ -162,7 +170,7 @@ final class FileTree {
             default: continue
             }
         }
-        return (entries.sorted { $0.name < $1.name }, hasOddNames)
+        return (entries.sorted { $0.name < $1.name }, settings.sorted(), hasOddNames)
     }
 
     /// The kind of file at a path; `nil` for symbolic links and other types.
@@ -174,6 +182,12 @@ final class FileTree {
         case S_IFREG: return .file
         default: return nil
         }
+    }
+
+    /// Whether a file has no byte.
+    static func isEmpty(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
     }
 
     /// The path of what a project names, in the spelling of this file system.

@@ -26,6 +26,9 @@ struct FoundFiles {
     private(set) var leftOutDescriptions: [String] = []
     /// The projects that were not generated again, by the description that was read instead.
     private var outdated: [(project: String, description: String)] = []
+    /// The projects without a byte, as generators and package managers leave them, which no one
+    /// named.
+    private var emptyProjects: [String] = []
     /// The files that name the packages of scripts.
     private var manifests: [String] = []
     /// The folders of pods.
@@ -56,6 +59,12 @@ struct FoundFiles {
         if !ScriptFrameworks.areUsed(in: sources, manifests, tree) { sources.removeScripts() }
         if ScriptFrameworks.areNamed(for: sources, manifests) { sources.noteScriptFramework() }
         sources.sort()
+        emptyProjects = projects.filter { project in
+            !named.contains(project) && !folders.contains(Paths.folder(of: project))
+                && FileTree.isEmpty(project)
+        }
+        .sorted()
+        projects.removeAll(where: emptyProjects.contains)
         // A generated project contains more than its description.
         let made = Set(projects.map { Paths.folder(of: Paths.folder(of: $0)) })
         let isRead = { [named] (path: String) in
@@ -217,13 +226,16 @@ struct FoundFiles {
                 reason: "\(project) names source files that are not there, and lacks some of "
                     + "\(description), which was judged instead", rules: [])
         }
-        guard let first = unreadManifests.first else { return replaced }
+        let empty = emptyProjects.map { project in
+            AuditReport.Unjudged(targets: [], reason: "\(project) is empty", rules: [])
+        }
+        guard let first = unreadManifests.first else { return replaced + empty }
         let count = unreadManifests.count
         let manifests =
             count == 1
             ? "\(first) of Tuist was"
             : "\(count) manifests of Tuist, such as \(first), were"
-        return replaced + [
+        return replaced + empty + [
             AuditReport.Unjudged(
                 targets: [],
                 reason: manifests + " not read; run `tuist generate`, and audit what it makes",

@@ -121,7 +121,10 @@ struct AuditTests {
         let near = try await Rouse.run(["audit", "--sends", "backgroud", folder.path])
         #expect(near.status == 64 && near.error.contains("Was `background` meant?"))
         #expect(try await Rouse.run(["audit", "--target", "App", folder.path]).status == 64)
-        #expect(try await Rouse.run(["audit", "--storefront", "China", folder.path]).status == 64)
+        for name in ["China", "CHI", "chx", ""] {
+            let wrong = try await Rouse.run(["audit", "--storefront", name + ",USA", folder.path])
+            #expect(wrong.status == (name.isEmpty ? 0 : 64), "\(name): \(wrong.all)")
+        }
         #expect(try await Rouse.run(["audit"]).status == 64)
         #expect(try await Rouse.run(["audit", folder.path + "/missing"]).status == 66)
         let generated = try TestFolder()
@@ -307,6 +310,42 @@ struct AuditTests {
         #expect(none.out.contains("warning CF030"), "\(none.all)")
     }
 
+    @Test("settings of folders below are said to be unread")
+    func settingsBelow() async throws {
+        let folder = try TestFolder()
+        for name in ["", "One/", "Two/"] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/" + name, withIntermediateDirectories: true)
+            try folder.write(Self.info, to: name + "Info.plist")
+            try folder.write("exclude: [Two]\n", to: name + ".rouse-lint.yaml")
+        }
+        let path = folder.path
+        let all = try await Rouse.run(["audit", path])
+        let parts = all.out.components(separatedBy: "were not read: ")
+        #expect(parts.count == 2 && parts[0].hasSuffix("\(path)/One/.rouse-lint.yaml "))
+        #expect(all.out.contains("/.rouse-lint.yaml holds for all paths."), "\(all.out)")
+        let one = try await Rouse.run(["audit", path + "/One", path])
+        #expect(one.out.contains("settings in \(path)/.rouse-lint.yaml were not"), "\(one.out)")
+        #expect(!one.out.contains("/One/.rouse-lint.yaml were"), "\(one.out)")
+        for options in [["--no-config"], ["--config", path + "/One/.rouse-lint.yaml"]] {
+            let chosen = try await Rouse.run(["audit"] + options + [path])
+            #expect(!chosen.out.contains("were not read"), "\(chosen.out)")
+        }
+    }
+
+    @Test("JUnit has a file that cannot be read once")
+    func unreadTestCase() async throws {
+        let folder = try Self.folder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/App.xcodeproj", withIntermediateDirectories: false)
+        try folder.write("// !$*UTF8*$!\n{\n", to: "App.xcodeproj/project.pbxproj")
+        let report = try await Rouse.run(["audit", "--format", "junit", folder.path])
+        #expect(report.status == 65)
+        let cases = report.out.components(separatedBy: "<testcase ").dropFirst()
+        #expect(cases.count { $0.contains("project.pbxproj\"") } == 1, "\(report.out)")
+        #expect(report.out.contains("tests=\"\(cases.count)\""))
+    }
+
     @Test("JUnit counts the test cases that it has")
     func testCases() async throws {
         let folder = try Self.folder()
@@ -347,6 +386,33 @@ struct AuditTests {
                     try JSONSerialization.jsonObject(with: Data(result.out.utf8))
                 }
             }
+        }
+    }
+
+    @Test(
+        "a report says that settings, a baseline or an option are faulty",
+        arguments: [
+            (["--config", "none.yaml"], 66, "none.yaml"), (["--baseline", "b.json"], 78, "b.json"),
+            (["--write-baseline", "none/b.json"], 66, "none/b.json"),
+            (["--select", "CF999"], 64, "CF999"), ([], 78, "selct"),
+        ])
+    func faultySettings(options: [String], status: Int32, reason: String) async throws {
+        let folder = try Self.folder()
+        try folder.write("selct: [CF]\n", to: ".rouse-lint.yaml")
+        try folder.write("no baseline", to: "b.json")
+        try folder.write("{\"aps\":{}}", to: "a.apns")
+        let paths = options.map { $0.contains(".") ? folder.path + "/" + $0 : $0 }
+        let all = paths.isEmpty || paths[0] == "--config" ? paths : paths + ["--no-config"]
+        for (command, file) in [("audit", "Info.plist"), ("validate", "a.apns")] {
+            // What `validate` cannot write it says behind its report, which is of the checks.
+            guard command == "audit" || paths.first != "--write-baseline" else { continue }
+            let result = try await Rouse.run(
+                [command, "--format", "json"] + all + [folder.path + "/" + file])
+            #expect(result.status == status, "\(command): \(result.all)")
+            let problems = try #require(try result.json()["problems"] as? [[String: Any]])
+            #expect(problems.count == 1)
+            #expect((problems.first?["message"] as? String)?.contains(reason) == true)
+            #expect(result.error.contains(reason), "\(result.error)")
         }
     }
 

@@ -149,6 +149,22 @@ struct CompletionPathsTests {
         ])
     func whole(body: String) { #expect(Self.gaps(body) == []) }
 
+    @Test("a flag that nothing sets is not set")
+    func unsetFlags() {
+        let check = "load {\nif !expired { done(.newData) }\n}"
+        #expect(Self.gaps("var expired = false\n" + check) == [])
+        #expect(Self.gaps("var expired = false\nlog(expired)\n" + check) == [])
+        for other in [
+            "wait { expired = true }\n", "set(&expired)\n", "expired.toggle()\n",
+            "var expired = false\n",
+        ] {
+            #expect(Self.gaps("var expired = false\n" + other + check) != [], "\(other)")
+        }
+        #expect(Self.gaps("var expired = true\n" + check) != [])
+        #expect(Self.gaps(check) != [])
+        #expect(Self.gaps("var isDue = false\nload {\nif isDue { done(.newData) }\n}") != [])
+    }
+
     @Test("of two opposite conditions of one block one is met")
     func opposites() {
         let other = "if state == .active {\ndone(.newData)\n}"
@@ -219,7 +235,9 @@ struct CompletionPathsTests {
         #expect(Self.gaps("var called = false\nfunc finish() \(set)\(once)") == [])
         #expect(Self.gaps("var called = false\nlet finish = \(set)\(once)") == [])
         #expect(
-            Self.gaps("var called = false\nlet finish = { done(.newData) }\n\(once)") == [3])
+            Self.gaps(
+                "var called = false\nlet finish = { done(.newData) }\nwait { called = true }\n"
+                    + once) == [4])
         // Its second call has nothing to do.
         let helper = "let finish = {\nif called { return }\ncalled = true\ndone(.newData)\n}\n"
         #expect(Self.gaps("var called = false\n\(helper)load { finish() }") == [])

@@ -9,6 +9,23 @@ import Testing
 /// Projects that were not generated again, and scripts beside an app.
 @Suite("Outdated projects")
 struct OutdatedProjectTests {
+    @Test("an empty project is a problem only where it is named")
+    func empty() throws {
+        let folder = try TestFolder()
+        try AuditScopeTests.write(folder, "App", settings: "")
+        try folder.write("", to: "pods/Menu.xcodeproj/project.pbxproj")
+        let menu = folder.path + "/pods/Menu.xcodeproj"
+        let all = try Audit(paths: [folder.path]).report()
+        #expect(all.problems.isEmpty)
+        #expect(all.unjudged.contains { $0.reason == menu + "/project.pbxproj is empty" })
+        for named in [menu, menu + "/project.pbxproj"] {
+            #expect(try Audit(paths: [folder.path, named]).report().problems.count == 1)
+        }
+        #expect(throws: AuditFailure.nothingToAudit) {
+            try Audit(paths: [folder.path + "/pods"]).report()
+        }
+    }
+
     private static let description =
         "name: App\ntargets:\n  App:\n    type: application\n    platform: iOS\n"
         + "    sources: [Sources]\n"

@@ -46,6 +46,32 @@ struct PluginTests {
         #expect(try Self.rules("package.json", package) == [])
     }
 
+    @Test(
+        "a plugin registers the task that the app delegate names",
+        arguments: [
+            ("WorkmanagerPlugin.registerPeriodicTask(withIdentifier: \"a.b\", frequency: 9)", true),
+            ("WorkmanagerPlugin.registerBGProcessingTask(withIdentifier: \"a.b\")", true),
+            ("WorkmanagerPlugin.registerTask(withIdentifier: \"a.c\")", false),
+            ("OtherPlugin.registerTask(withIdentifier: \"a.b\")", false),
+        ])
+    func registeredTasks(call: String, isUnknown: Bool) throws {
+        let folder = try TestFolder()
+        let info = XML.dictionary([
+            ("CFBundlePackageType", "<string>APPL</string>"),
+            ("LSRequiresIPhoneOS", "<true/>"), ("UIBackgroundModes", XML.array("fetch")),
+            ("BGTaskSchedulerPermittedIdentifiers", XML.array("a.c")),
+        ])
+        try folder.write(info, to: "app/ios/Runner/Info.plist")
+        try folder.write(
+            "import Flutter\nimport workmanager_apple\nclass AppDelegate: FlutterAppDelegate {\n"
+                + "func application(_ a: A, didFinishLaunchingWithOptions o: O?) -> Bool {\n\(call)"
+                + "\nreturn super.application(a, didFinishLaunchingWithOptions: o)\n}\n}\n",
+            to: "app/ios/Runner/AppDelegate.swift")
+        let found = try Audit(paths: [folder.path]).report().findings
+            .filter { $0.diagnostic.rule == "CF020" }
+        #expect(found.map(\.diagnostic.severity) == (isUnknown ? [.error] : []))
+    }
+
     @Test("a plugin that source text names does too")
     func imports() throws {
         let folder = try TestFolder()

@@ -33,4 +33,17 @@ struct SubscriptionTests {
         let unused = Self.handler + "private func f() {\n\(Self.silent)}\n}"
         #expect(try Self.severities(unused) == [.note])
     }
+
+    @Test(
+        "it is one too where the handler shows by itself what the pushes bring",
+        arguments: [
+            ("center.add(UNNotificationRequest(identifier: i, content: c, trigger: nil))", true),
+            ("WidgetCenter.shared.reloadAllTimelines()", true),
+            ("if a.applicationState == .active { c.add(UNNotificationRequest(i)) }", false),
+            ("Messaging.messaging().appDidReceiveMessage(u)", false),
+        ])
+    func display(statement: String, isWarning: Bool) throws {
+        let source = Self.handler.replacing("subscribe();", with: "\n" + statement + "\n") + "}"
+        #expect(try Self.severities(source) == [isWarning ? .warning : .note])
+    }
 }

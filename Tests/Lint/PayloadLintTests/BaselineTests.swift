@@ -206,4 +206,23 @@ struct BaselineTests {
         #expect(!run.result.isFailure)
         #expect(run.report.contains("1 finding not reported: a comment ignores it."))
     }
+
+    @Test("a comment that names no rule is told, and not one of many")
+    func misreadComments() async throws {
+        let folder = try TestFolder()
+        let lines = ["aps:", "  alert: a  # rouse:ignore BG04 later", "  badge: 1 # rouse:ignore"]
+        let path = try folder.write(lines.joined(separator: "\n"), to: "a.yaml")
+        let run = try await FinishedRun([path])
+        #expect(
+            run.report.contains(
+                "Not judged: the comment in \(path):2 names `BG04`, which is no rule.\n"
+                    + "Not judged: the comment in \(path):3 names no rule to ignore.\n"),
+            "\(run.report)")
+        let many = (1...12).map { "  k\($0): a  # rouse:ignore X\($0)" }
+        let paths = try ["b.yaml", "c.yaml"].map {
+            try folder.write((["aps:"] + many).joined(separator: "\n"), to: $0)
+        }
+        let long = try await FinishedRun(paths)
+        #expect(long.report.split(separator: "which is no rule").count == 11)
+    }
 }

@@ -96,7 +96,13 @@ struct AuditCommand: ParsableCommand {
             try AuditText(console).explain(explain)
             return
         }
-        let status = try AuditPlan(self).run(console, format)
+        let status: ExitStatus
+        do throws(CommandFailure) {
+            status = try AuditPlan(self).run(console, format)
+        } catch {
+            error.write(format, .apps, to: console)
+            throw error
+        }
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AppAudit
-import FoundationEssentials
 import PayloadLint
 import PayloadRules
-import WakeModel
 
 /// Writes what an audit found with the writers that `rouse validate` has.
 struct AuditFindings {
@@ -16,32 +14,16 @@ struct AuditFindings {
         _ report: AuditReport, _ format: ReportFormat, isStrict: Bool, usesColour: Bool
     ) {
         self.report = report
-        settings = Self.settings(format, isStrict: isStrict, usesColour: usesColour)
-    }
-
-    private static func settings(
-        _ format: ReportFormat, isStrict: Bool, usesColour: Bool
-    ) -> ReportSettings {
-        let now = Int64(Date.now.timeIntervalSince1970 * 1000)
-        return ReportSettings(
-            format: format, rules: .apps, isStrict: isStrict, usesColour: usesColour,
-            version: RouseVersion.current, now: WallInstant(millisecondsSinceEpoch: now))
-    }
-
-    /// Writes a report of why nothing was audited: a step that takes up the report would fail for
-    /// want of it, and hide the reason.
-    static func write(_ failure: CommandFailure, _ format: ReportFormat, to console: Console) {
-        let settings = settings(format, isStrict: false, usesColour: false)
-        var stream = ReportStream(settings) { console.writeRaw($0) }
-        stream.add(ReportProblem(path: nil, message: failure.message))
-        stream.end()
+        settings = ReportSettings(
+            format, .apps, isStrict: isStrict, usesColour: usesColour)
     }
 
     /// Writes the report.
     func write(to console: Console) {
         var stream = ReportStream(settings) { console.writeRaw($0) }
         var count = report.fileCount
-        for file in report.files {
+        let unread = Set(report.problems.map(\.place.file))
+        for file in report.files where !file.findings.isEmpty || !unread.contains(file.path) {
             stream.add(
                 ReportedFile(path: file.path, kind: file.kind.rawValue),
                 file.findings.map { Self.finding($0, in: report) })

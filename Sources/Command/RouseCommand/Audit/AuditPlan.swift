@@ -71,7 +71,7 @@ struct AuditPlan {
 
     private static func storefront(_ name: String) throws(CommandFailure) -> String {
         let code = name.uppercased()
-        guard code.utf8.count == 3, code.allSatisfy({ $0.isASCII && $0.isLetter }) else {
+        guard CountryCodes.all.contains(code) else {
             throw CommandFailure(
                 .usage,
                 "--storefront: `\(name)` is no country code of three letters, such as CHN or USA.")
@@ -79,16 +79,9 @@ struct AuditPlan {
         return code
     }
 
-    /// Looks, and writes what was found. Returns how the command ends.
-    func run(_ console: Console, _ format: ReportFormat) throws -> ExitStatus {
-        let found: AuditReport
-        do throws(CommandFailure) {
-            found = try report(console)
-        } catch {
-            if format != .text { AuditFindings.write(error, format, to: console) }
-            throw error
-        }
-        let report = try settings.applied(to: found, console)
+    /// Looks, and writes what was found. Returns how the command ends. Throws before it writes.
+    func run(_ console: Console, _ format: ReportFormat) throws(CommandFailure) -> ExitStatus {
+        let report = try settings.applied(to: report(console), console)
         AuditFindings(
             report, format, isStrict: isStrict, usesColour: console.usesColour
         ).write(to: console)

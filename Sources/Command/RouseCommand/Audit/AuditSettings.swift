@@ -44,8 +44,9 @@ struct AuditSettings {
     private let baseline: Baseline?
     private let target: String?
     private let paths: [String]
-    /// The settings files that are nearest to other paths than the first, and are not read.
-    private var unreadFiles: [String] = []
+    /// The settings files that are nearest to other paths than the first, and are not read; `nil`
+    /// where none was looked for.
+    private var unreadFiles: [String]?
 
     /// Reads what was typed, and the files that it names.
     init(_ options: AuditSettingsOptions, paths: [String]) throws(CommandFailure) {
@@ -65,12 +66,12 @@ struct AuditSettings {
                 rules: .apps)
             baseline = try known.map(Baseline.init(readingFrom:)) ?? found.baseline
             if source == .nearest {
+                var files: [String] = []
                 for path in paths.dropFirst() {
-                    guard let file = try SettingsSearch.nearestFile(toPath: path),
-                        file != found.file, !unreadFiles.contains(file)
-                    else { continue }
-                    unreadFiles.append(file)
+                    guard let file = try SettingsSearch.nearestFile(toPath: path) else { continue }
+                    files.append(file)
                 }
+                unreadFiles = files
             }
         } catch {
             throw CommandFailure(error)
@@ -84,11 +85,7 @@ struct AuditSettings {
     /// What of a report counts. Writes a baseline, where one is asked for, and then nothing does.
     func applied(to report: AuditReport, _ console: Console) throws(CommandFailure) -> AuditReport {
         var asked = report.applying(policy)
-        for file in unreadFiles {
-            let holding =
-                found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
-            asked.say(notJudged: "the settings in \(file) were not read: \(holding)")
-        }
+        sayUnread(&asked)
         if let target {
             let recorder = Baseline(at: target)
             let entries = asked.files.flatMap { file in
@@ -113,6 +110,17 @@ struct AuditSettings {
             }
         }
         return asked
+    }
+
+    /// Says which settings were not read: those of one file hold for all.
+    private func sayUnread(_ report: inout AuditReport) {
+        guard let unreadFiles else { return }
+        let holding = found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
+        var known: Set = [found.file]
+        for file in unreadFiles + report.settingsFiles {
+            guard known.insert(realPath(file) ?? file).inserted else { continue }
+            report.say(notJudged: "the settings in \(file) were not read: \(holding)")
+        }
     }
 
     /// The entries of a finding at one of its places: one for each target, and one for a file that

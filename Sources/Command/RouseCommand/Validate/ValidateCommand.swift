@@ -77,6 +77,13 @@ struct ValidateCommand: AsyncParsableCommand {
             try RuleText(console).explain(id)
             return
         }
-        try await ValidateRun(self, console: console).run()
+        let run: ValidateRun
+        do throws(CommandFailure) {
+            run = try ValidateRun(self, console: console)
+        } catch {
+            if !fixes.diff { error.write(output.format, .pushes, to: console) }
+            throw error
+        }
+        try await run.run()
     }
 }

@@ -11,18 +11,20 @@ struct ValidateRun {
     private let console: Console
     private let showsDiff: Bool
     private let newBaseline: String?
+    private let format: ReportFormat
 
     /// Reads what was typed.
-    init(_ command: ValidateCommand, console: Console) throws {
+    init(_ command: ValidateCommand, console: Console) throws(CommandFailure) {
         self.console = console
         showsDiff = command.fixes.diff
         newBaseline = command.rules.baseline.writeBaseline
+        format = command.output.format
         var options = LintOptions()
         options.paths = command.paths
         options.log = command.input.log
         options.kind = command.input.kind?.kind
         options.assumptions = try Self.assumptions(command.input)
-        options.format = command.output.format
+        options.format = format
         options.isStrict = command.rules.strict
         options.selected = try Self.selection(command.rules.select)
         options.ignored = try Self.selection(command.rules.ignore)
@@ -65,7 +67,10 @@ struct ValidateRun {
             result = try await run.run(output)
         } catch {
             report.flush()
-            throw CommandFailure(error)
+            // Nothing was written before.
+            let failure = CommandFailure(error)
+            if !showsDiff { failure.write(format, .pushes, to: console) }
+            throw failure
         }
         report.flush()
         if showsDiff {

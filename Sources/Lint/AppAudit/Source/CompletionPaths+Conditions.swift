@@ -133,14 +133,42 @@ extension CompletionPaths {
     }
 
     /// Whether a condition makes a URL of a text that stands there, `if let u = URL(string: "a")`,
-    /// or asks for what a transfer without an error has.
+    /// asks for what a transfer without an error has, or whether a flag is not set that nothing
+    /// sets.
     func isAlwaysMet(_ condition: Range<Int>) -> Bool {
-        if asksForResult(condition) { return true }
+        if asksForResult(condition) || asksForUnsetFlag(condition) { return true }
         guard let name = condition.first(where: { text.tokens[$0].isName("URL") }),
             text.sees("URL", "(", "string", ":", at: name), text.sees(")", at: name + 5),
             case .string(isInterpolated: false)? = text[name + 4]?.kind
         else { return false }
         return !condition.contains { text.tokens[$0].isMark(",") }
+    }
+
+    /// Whether a condition is `if !isExpired` of a local variable that is `false` from its
+    /// declaration on: what would set it may be commented out.
+    private func asksForUnsetFlag(_ condition: Range<Int>) -> Bool {
+        guard condition.count == 3, text.sees("!", at: condition.lowerBound + 1) else {
+            return false
+        }
+        let flag = condition.upperBound - 1
+        let functions = text.scopes(around: flag).filter { scope in
+            if case .function = scope.kind { true } else { false }
+        }
+        guard let function = functions.last, text.tokens[flag].isName else { return false }
+        let places = text.places(
+            of: text.tokens[flag].text, in: text.content(ofBracket: function.open))
+        guard places.count <= Self.placeLimit else { return false }
+        var declarations = 0
+        for place in places {
+            let isDeclaration =
+                text.sees("var", at: place - 1) && text.sees("=", "false", at: place + 1)
+            declarations += isDeclaration ? 1 : 0
+            let mayChange =
+                ["=", "(", "."].contains { text.sees($0, at: place + 1) }
+                || text.sees("&", at: place - 1)
+            guard isDeclaration || !mayChange else { return false }
+        }
+        return declarations == 1
     }
 
     /// Whether a condition asks only for the data or the file of a transfer, behind the return for

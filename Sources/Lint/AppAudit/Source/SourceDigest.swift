@@ -341,8 +341,11 @@ struct SourceDigest: Sendable {
                 }
             case .voipRegistration(.unknown):
                 entries[index].observation.subject = .voipRegistration(occasion)
-            case .remoteNotificationRegistration where occasion == .permission:
-                entries[index].observation.subject = .remoteNotificationRegistration(occasion)
+            case .remoteNotificationRegistration(let own):
+                if occasion == .permission, own == .unknown {
+                    entries[index].observation.subject = .remoteNotificationRegistration(occasion)
+                }
+                if occasion == .action { entries[index].observation.isByUser = true }
             default: continue
             }
         }

@@ -33,6 +33,7 @@ extension SourceReader {
             .remoteNotificationHandler(inSceneDelegate: type?.isSceneDelegate == true),
             at: scope.head)
         readPlace(of: scope, head)
+        if showsPushes(scope) { see(.silentPushCheck, at: scope.head) }
         if importsOthers { see(.foreignModule, at: scope.head) }
         guard !isOfProtocol(scope) else { return }
         // A handler that returns whether it handled the push leaves others to its caller.
@@ -59,6 +60,18 @@ extension SourceReader {
             isTold: isTold)
     }
 
+    /// Whether a handler makes a notification of its own, or has widgets drawn again, whether the
+    /// app is active or not: its pushes show nothing by themselves.
+    private func showsPushes(_ scope: SourceScope) -> Bool {
+        let body = text.content(ofBracket: scope.open)
+        return body.contains { Self.displays.contains(text.tokens[$0].text) && isCall($0) }
+            && !body.contains { text.tokens[$0].text == "applicationState" }
+    }
+
+    private static let displays: Set = [
+        "UNNotificationRequest", "reloadAllTimelines", "requestWithIdentifier",
+    ]
+
     private static let completers: Set = ["NotificareKit", "NotificarePushKit"]
 
     /// Whether a method of Objective-C takes the place of the delegate's at run time: its selector
@@ -73,7 +86,7 @@ extension SourceReader {
             parameters[2].types.contains("UIBackgroundFetchResult")
         else { return false }
         return text.places(of: head.name).contains { index in
-            text.sees("selector", "(", at: index - 2)
+            text.seesSelector(at: index - 2)
                 && text.sees(
                     ":", "didReceiveRemoteNotification", ":", "fetchCompletionHandler", ":", ")",
                     at: index + 1)

@@ -88,7 +88,7 @@ extension SourceReader {
         let asksForFlag = range.prefix(AuditLimits.headWords).contains { word in
             text.tokens[word].isName && flags.contains(text.tokens[word].text)
                 // A check for the existence of a function does not imply an earlier call.
-                && !text.sees("selector", "(", at: word - 2)
+                && !text.seesSelector(at: word - 2)
         }
         return asksForFlag && !asksForSetting(range) ? .flag : nil
     }

@@ -19,6 +19,8 @@ extension SourceReader {
             seeTaskHandler(at: index, named: index + 2)
             readLaunchHandler(index)
             readTaskCast(ofRegistrationAt: index, named: index + 2)
+        case "registerPeriodicTask", "registerBGProcessingTask", "registerTask":
+            readWorkmanager(name, index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
             // SwiftUI registers it when the scene is created, in time.
@@ -39,6 +41,19 @@ extension SourceReader {
         case "BGHealthResearchTaskRequest": readRequest(.healthResearch, index)
         default: return
         }
+    }
+
+    /// Reads a registration through the plugin of Flutter that registers it with the scheduler at
+    /// once (workmanager, iOS setup): `WorkmanagerPlugin.registerPeriodicTask(withIdentifier: …)`.
+    private mutating func readWorkmanager(_ name: String, _ index: Int) {
+        let isOfPlugin =
+            text.sees("WorkmanagerPlugin", ".", at: index - 2)
+            && text.sees("(", "withIdentifier", ":", at: index + 1)
+        guard isOfPlugin, !isForOldSystems(index) else { return }
+        let work: SourceObservation.BackgroundWork =
+            name == "registerPeriodicTask" ? .appRefresh : .processing
+        see(.backgroundWork(work), at: index)
+        see(.registeredTask(nil, .unknown), at: index, named: index + 4)
     }
 
     /// Sees a registration, at the time that its context shows, or the calls in this file. Other
@@ -113,14 +128,12 @@ extension SourceReader {
         }
         for scope in text.scopes(around: index) {
             switch scope.kind {
-            case .closure(let callee?) where Self.userCallees.contains(callee): return .event
             case .function(let head):
                 // The system may call these in the background too.
                 if Self.lateLabels.contains(where: head.has) { return .afterLaunch }
-                let isEvent =
-                    Self.lateFunctions.contains(head.name)
-                    || modifiers(before: scope.head).contains("IBAction")
-                return isEvent ? .event : .unknown
+                if Self.lateFunctions.contains(head.name) { return .event }
+                return isByUser(index) ? .action : .unknown
+            case .closure where isByUser(index): return .action
             case .type: return .unknown
             case .closure, .control: continue
             }
@@ -128,9 +141,31 @@ extension SourceReader {
         return .unknown
     }
 
-    /// Functions of SwiftUI whose closures the user starts.
+    /// Whether a token runs only when the user does something on a screen, whatever it waits for
+    /// then.
+    func isByUser(_ index: Int) -> Bool {
+        for scope in text.scopes(around: index) {
+            switch scope.kind {
+            case .closure(let callee?) where Self.userCallees.contains(callee): return true
+            case .function(let head):
+                return modifiers(before: scope.head).contains("IBAction")
+                    || head.parameters.contains { !Self.controls.isDisjoint(with: $0.types) }
+            case .type: return false
+            case .closure, .control: continue
+            }
+        }
+        return false
+    }
+
+    /// The types of what the user touches, which such functions get.
+    private static let controls: Set = [
+        "UIButton", "UISwitch", "UIBarButtonItem", "UITapGestureRecognizer", "UIControl",
+    ]
+
+    /// Functions of SwiftUI and UIKit whose closures the user starts.
     private static let userCallees: Set = [
         "Button", "onTapGesture", "onLongPressGesture", "refreshable", "onSubmit", "onOpenURL",
+        "UIAlertAction",
     ]
 
     /// Functions of delegates that are called once the app has launched.

@@ -215,6 +215,7 @@ struct SourceReader {
         .union([
             "registerForRemoteNotifications", "registerForRemoteNotificationTypes", "register",
             "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
+            "registerPeriodicTask", "registerBGProcessingTask", "registerTask",
             "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
             "BGHealthResearchTaskRequest", "submit", "submitTaskRequest", "earliestBeginDate",
             "setEarliestBeginDate", "as", "scenePhase", "applicationDidEnterBackground",
@@ -258,14 +259,15 @@ struct SourceReader {
             see(
                 .remoteNotificationRegistration(occasion == .afterLaunch ? .launch : occasion),
                 at: index)
-            if occasion == .unknown { noteCallers(of: index) }
+            noteUser(of: index, occasion)
         // With the settings of iOS 8 it may be for the badge of earlier systems alone.
         case "registerForRemoteNotificationTypes"
         where isCall(index) && text[index - 1]?.isName("self") != true
             && !text.sees("]", at: index + 1) && !text.sees("(", ")", at: index + 1)
             && text.places(of: "registerUserNotificationSettings").isEmpty:
             see(.obsoleteRegistration, at: index)
-        case "register", "registerForTaskWithIdentifier", "backgroundTask",
+        case "register", "registerForTaskWithIdentifier", "registerPeriodicTask",
+            "registerBGProcessingTask", "registerTask", "backgroundTask",
             "BGAppRefreshTaskRequest", "BGProcessingTaskRequest",
             "BGContinuedProcessingTaskRequest", "BGHealthResearchTaskRequest":
             readScheduling(name, index)
@@ -386,6 +388,7 @@ struct SourceReader {
         "registerForRemoteNotifications", "registerForRemoteNotificationTypes",
         "forTaskWithIdentifier",
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
+        "WorkmanagerPlugin",
         "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
         "BGHealthResearchTaskRequest", "BGTaskScheduler", "BGTask", "earliestBeginDate",
         "sceneDidEnterBackground", "sceneWillResignActive", "sceneDidBecomeActive",

@@ -272,6 +272,11 @@ struct SourceText {
             && more.indices.allSatisfy { sees(more[$0], at: index + 2 + $0) }
     }
 
+    /// Whether a selector starts at an index: `#selector(name)`, `@selector(name)`.
+    func seesSelector(at index: Int) -> Bool {
+        self[index]?.text == "selector" && sees("(", at: index + 1)
+    }
+
     /// Whether a name is an argument label or a part of a selector, not a value.
     func isLabel(_ index: Int) -> Bool {
         guard let next = self[index + 1], next.isMark(":"), let last = self[index - 1] else {

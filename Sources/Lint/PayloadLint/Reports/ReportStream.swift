@@ -86,6 +86,7 @@ package struct ReportStream {
         totals.summary.files += 1
         totals.shownFiles += 1
         totals.note(unreadLines: tally.unreadLines, of: file.path)
+        totals.note(misreadComments: tally.misreadComments)
         if tally.summary.isFailure(isStrict: isStrict) { totals.summary.failedFiles += 1 }
     }
 

@@ -98,11 +98,14 @@ struct FileTally: Sendable {
     var types = PushTypeTally.none
     /// The lines of the blocks and commands that are about pushes and cannot be read.
     var unreadLines: [PushDocument.Unread.Reason: [Int]] = [:]
+    /// What comments name that is no rule, as clauses.
+    var misreadComments: [String] = []
 
     mutating func add(_ other: FileTally) {
         summary.add(other.summary)
         types.add(other.types)
         unreadLines.merge(other.unreadLines, uniquingKeysWith: +)
+        misreadComments += other.misreadComments
     }
 
     /// Adds the result of one document.

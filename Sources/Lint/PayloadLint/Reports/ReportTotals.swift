@@ -32,6 +32,8 @@ package struct ReportTotals: Sendable {
     package internal(set) var problems: [ReportProblem] = []
     /// What was not checked and why, as sentences.
     package internal(set) var notJudged: [String] = []
+    /// The number of comments that were said to name no rule.
+    private var misreadComments = 0
 
     /// Says that blocks of a page, or commands of a script, are not judged.
     mutating func note(
@@ -40,6 +42,13 @@ package struct ReportTotals: Sendable {
         for reason in PushDocument.Unread.Reason.allCases {
             note(lines[reason] ?? [], reason, of: path)
         }
+    }
+
+    /// Says which comments ignore nothing, of the first files that have such.
+    mutating func note(misreadComments clauses: [String]) {
+        let left = LintLimits.misreadComments - misreadComments
+        notJudged += clauses.prefix(left).map { "Not judged: \($0)." }
+        misreadComments += min(clauses.count, left)
     }
 
     private mutating func note(

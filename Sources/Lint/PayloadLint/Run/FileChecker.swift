@@ -89,7 +89,8 @@ struct FileChecker: Sendable {
                 document = checker.reader.read(bytes, name: input.path)
             }
         }
-        var result = checker.check(document, in: SourceText(bytes, of: document))
+        let text = SourceText(bytes, of: document)
+        var result = checker.check(document, in: text)
         let file = ReportedFile(
             path: input.path, kind: document.kind,
             types: result.types, isInferred: result.isInferred)
@@ -98,6 +99,7 @@ struct FileChecker: Sendable {
         var tally = FileTally()
         tally.add(result)
         tally.summary.mendedFiles = change.isMendable ? 1 : 0
+        tally.misreadComments = text.ignores.misreadClauses(at: input.path)
         return .checked(
             CheckedText(
                 file: file, tally: tally, text: style.joined(result.findings, in: file),

@@ -15,7 +15,7 @@ package struct InlineIgnores: Sendable {
     private var rules: [Int: RuleSelection] = [:]
     /// The first comments with what is no rule, which ignores nothing, by their lines: that word,
     /// or nothing for a comment without any.
-    package private(set) var misread: [(line: Int, text: String)] = []
+    private var misread: [(line: Int, text: String)] = []
 
     /// Creates an empty set of comments.
     package init() {}
@@ -45,6 +45,14 @@ package struct InlineIgnores: Sendable {
                 if !waiting.isEmpty { rules[number] = waiting }
                 waiting = RuleSelection()
             }
+        }
+    }
+
+    /// What comments name that is no rule, as clauses, of a file at this path.
+    package func misreadClauses(at path: String) -> [String] {
+        misread.map { line, text in
+            "the comment in \(path):\(line) names "
+                + (text.isEmpty ? "no rule to ignore" : "`\(text)`, which is no rule")
         }
     }
 

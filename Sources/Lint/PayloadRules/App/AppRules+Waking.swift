@@ -17,17 +17,12 @@ extension AppRules {
             from: [.remoteNotificationHandler],
             fix: """
                 Implement application(_:didReceiveRemoteNotification:fetchCompletionHandler:), or \
-                its async form, in the app delegate.
+                its async form, in the app delegate, or remove the mode.
                 """
         ) { facts, findings in
             let deaf = reportDeafHandlers(facts, &findings)
             for app in facts.apps where !deaf.contains(app.name) {
-                // A library of which only the name is known is taken to handle none.
-                guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
-                    app.lacks(.likelyHandlers, \.isHandler) || hasOldHandlerOnly(app),
-                    !syncsWithCloud(app), !app.shows({ $0 == .pushPlugin || $0 == .phoneSignIn }),
-                    !app.mayDeriveFromLibrary(.pushes)
-                else { continue }
+                guard let mode = unhandledMode(of: app) else { continue }
                 findings.suspect(
                     app, at: mode.place,
                     fix: app.sources?.unread.contains(.pushes) != true
@@ -62,6 +57,17 @@ extension AppRules {
             fix: "Move it to the app delegate, or to the initialiser of the App.",
             check: lateWork),
     ]
+
+    /// The mode for silent pushes of an app that handles none. A library of which only the name is
+    /// known is taken to handle none.
+    static func unhandledMode(of app: AppFacts.Bundle) -> Located<String>? {
+        guard app.platform != .macOS, let mode = app.mode(.remoteNotification),
+            app.lacks(.likelyHandlers, \.isHandler) || hasOldHandlerOnly(app),
+            !syncsWithCloud(app), !app.shows({ $0 == .pushPlugin || $0 == .phoneSignIn }),
+            !app.mayDeriveFromLibrary(.pushes)
+        else { return nil }
+        return mode
+    }
 
     /// Reports handlers that iOS does not call. Returns the apps that have one.
     private static func reportDeafHandlers(
@@ -183,6 +189,7 @@ extension AppRules {
             }
             let late: [SourceObservation.Subject] = [
                 .voipRegistration(.scene), .voipRegistration(.view), .voipRegistration(.event),
+                .voipRegistration(.action),
             ]
             guard let first = registrations.first, bundle.builds(first),
                 registrations.allSatisfy({ late.contains($0.subject) })
@@ -200,9 +207,11 @@ extension AppRules {
             let hasOtherHandler = bundle.shows {
                 $0 == .remoteNotificationHandler(inSceneDelegate: false)
             }
+            // What waits for the permission may do so at launch: rule CF032 covers it.
             var registersElsewhere = bundle.shows {
                 $0 == .remoteNotificationRegistration(.launch)
                     || $0 == .remoteNotificationRegistration(.unknown)
+                    || $0 == .remoteNotificationRegistration(.permission)
             }
             for seen in bundle.observations {
                 switch seen.subject {

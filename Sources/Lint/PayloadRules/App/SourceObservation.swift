@@ -21,6 +21,9 @@ public struct SourceObservation: Hashable, Sendable {
     public var isCertainRequest = false
     /// Whether it is no request for a task in a function that nothing calls.
     public var mayBeAsked = true
+    /// Whether it is a registration for pushes that runs only when the user does something on a
+    /// screen.
+    public var isByUser = false
     /// The other places in the same function that have the same fault, in order.
     public var further: [AppPlace] = []
 
@@ -45,6 +48,8 @@ public struct SourceObservation: Hashable, Sendable {
         case viewController
         /// When the user or the system starts something in an app that has launched.
         case event
+        /// When the user does something on a screen.
+        case action
         /// Only after the user has allowed alerts.
         case permission
         /// Only if a flag is not set.
@@ -56,7 +61,7 @@ public struct SourceObservation: Hashable, Sendable {
 
         /// Whether the launch is over.
         public var isLate: Bool {
-            [.view, .viewController, .scene, .event, .afterLaunch].contains(self)
+            [.view, .viewController, .scene, .event, .action, .afterLaunch].contains(self)
         }
     }
 
@@ -74,8 +79,8 @@ public struct SourceObservation: Hashable, Sendable {
         case remoteNotificationHandler(inSceneDelegate: Bool)
         /// A handler for pushes to a running app only, as before iOS 7.
         case oldNotificationHandler
-        /// The key of `aps` that tells of a push that wakes the app, or a subscription of CloudKit
-        /// that asks for such pushes.
+        /// The key of `aps` that tells of a push that wakes the app, a subscription of CloudKit
+        /// that asks for such pushes, or a handler that shows what they bring.
         case silentPushCheck
         /// A library that registers for pushes at launch, and handles them.
         case pushPlugin

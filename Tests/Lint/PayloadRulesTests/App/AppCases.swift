@@ -137,6 +137,10 @@ extension AppCase {
             "CF004", "token in a view, and in a function that may be called at launch",
             [.remoteNotificationRegistration(.view), .remoteNotificationRegistration(.unknown)],
             info: Plist.modes("remote-notification"), nil),
+        source(
+            "CF004", "token in a view, and once alerts are permitted",
+            [.remoteNotificationRegistration(.view), .remoteNotificationRegistration(.permission)],
+            info: Plist.modes("remote-notification"), nil),
     ]
 
     static let registration: [AppCase] = [
@@ -198,6 +202,9 @@ extension AppCase {
         AppCase(
             "CF005", "the mode",
             .app(info: Plist.modes("remote-notification"), entitlements: [:]), .warning),
+        AppCase(
+            "CF005", "the mode that nothing handles, which is CF002's",
+            .app(info: Plist.modes("remote-notification"), entitlements: [:], seen: []), nil),
         AppCase(
             "CF005", "the mode, and the source text asks",
             .app(
