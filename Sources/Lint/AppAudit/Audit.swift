@@ -119,7 +119,8 @@ public struct Audit: Sendable {
         var manifests = PluginManifests()
         manifests.addPlugins(to: &facts)
         guard !facts.isEmpty || !library.problems.isEmpty else {
-            throw descriptions.first.map { .noApp(project: $0) } ?? .nothingToAudit
+            if let project = descriptions.first { throw .noApp(project: project) }
+            throw library.tree.excludedPlaces.isEmpty ? .nothingToAudit : .allExcluded
         }
         var recipients = Recipients(
             facts, scopes, descriptions.map(FoundFiles.folder(ofProject:)))

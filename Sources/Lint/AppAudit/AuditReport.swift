@@ -88,6 +88,8 @@ public struct AuditReport: Hashable, Sendable {
     /// The number of findings whose remaining places a baseline holds.
     public var knownFindings = 0
 
+    /// The files that were read and understood, with or without findings.
+    package var judgedFiles: Set<String> = []
     /// The files with settings in the folders of the audit, whether they were read or not.
     package var settingsFiles: [String] = []
 
@@ -111,6 +113,8 @@ public enum AuditFailure: Error, Hashable, Sendable {
     case missing(path: String)
     /// There is no file of an app at the paths.
     case nothingToAudit
+    /// There is no file of an app at the paths besides what the settings exclude.
+    case allExcluded
     /// The projects at the paths build no app and no app extension; this is one of them.
     case noApp(project: String)
     /// There is no target with this name; `known` lists the existing ones.

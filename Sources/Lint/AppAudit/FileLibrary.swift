@@ -18,6 +18,7 @@ final class FileLibrary {
     private var missing: Set<String> = []
     /// The source files among them.
     private var missingSources: Set<String> = []
+    private var unreadableSources: Set<String> = []
     /// The source files that are too large to be parsed.
     private var oversized: Set<String> = []
     /// Whether the targets were chosen, so that each of their files must exist.
@@ -87,6 +88,7 @@ final class FileLibrary {
     private func note(_ failure: FileFailure, _ kind: AuditReport.FileKind) {
         if failure.reason != .missing || (isChosen && !kind.isSourceText) {
             note(ReadingFailure(place: AppPlace(file: failure.path), message: failure.message))
+            if kind.isSourceText { unreadableSources.insert(failure.path) }
         } else if kind.isSourceText {
             if !SourceList.isRegistrant(failure.path) { missingSources.insert(failure.path) }
         } else {
@@ -187,6 +189,7 @@ final class FileLibrary {
             configurationCount: configurationCount, problems: problems,
             unjudged: unjudged(undecided))
         report.settingsFiles = tree.settingsFiles
+        report.judgedFiles = Set(kinds.keys).subtracting(problems.map(\.place.file))
         return report
     }
 
@@ -220,17 +223,17 @@ final class FileLibrary {
                 targets: [], reason: "\(path) is not there, and may be made by a build", rules: [])
         }
         absent += unknown
-        if !missingSources.isEmpty {
-            let names = missingSources.sorted().prefix(5).joined(separator: ", ")
-            let more = missingSources.count > 5 ? ", …" : ""
-            let count =
-                missingSources.count == 1
-                ? "1 source file is" : "\(missingSources.count) source files are"
-            absent.append(
-                AuditReport.Unjudged(
-                    targets: [],
-                    reason: "\(count) not there (\(names)\(more)), and may be made by a build",
-                    rules: rules))
+        for (paths, why) in [
+            (missingSources, "is not there, and may be made by a build"),
+            (unreadableSources, "cannot be read"),
+        ] where !paths.isEmpty {
+            let names = paths.sorted().prefix(5).joined(separator: ", ")
+            let more = paths.count > 5 ? ", …" : ""
+            let reason =
+                paths.count == 1
+                ? "a source file (\(names)) \(why)"
+                : "each of \(paths.count) source files (\(names)\(more)) \(why)"
+            absent.append(AuditReport.Unjudged(targets: [], reason: reason, rules: rules))
         }
         absent += otherProblems.map { problem in
             AuditReport.Unjudged(

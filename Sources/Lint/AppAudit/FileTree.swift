@@ -21,6 +21,8 @@ final class FileTree {
     private var entriesLeft = AuditLimits.folderEntries
     /// Listed folders, so that targets that share one do not list it again.
     private var listed: [String: [String]] = [:]
+    /// Whether what the settings exclude is left out of the folder that is listed.
+    private var isExcluding = false
     /// The settings, which can exclude files and folders.
     var settings = SettingsSearch.Found()
 
@@ -58,8 +60,20 @@ final class FileTree {
         return isFolder ? .folder : .file
     }
 
+    /// The files of a folder to audit, as ``files(below:)``, without those that the settings
+    /// exclude.
+    func filesToAudit(below folder: String) -> [String] {
+        guard !settings.configuration.excluded.isEmpty else { return files(below: folder) }
+        isExcluding = true
+        defer { isExcluding = false }
+        var files: [String] = []
+        collect(Self.place(of: folder), depth: 0, into: &files)
+        return files
+    }
+
     /// The files below a folder at any depth, ordered by path. Hidden folders and those of tests,
-    /// builds and third-party packages are skipped; symbolic links are not followed.
+    /// builds and third-party packages are skipped; symbolic links are not followed. A target is
+    /// built with what the settings exclude too.
     func files(below folder: String) -> [String] {
         if let known = listed[folder] { return known }
         var files: [String] = []
@@ -109,7 +123,7 @@ final class FileTree {
             return
         }
         let isTop = folder == "."
-        let place = settings.configuration.excluded.isEmpty ? nil : realPath(folder)
+        let place = isExcluding ? realPath(folder) : nil
         if entries.hasOddNames { foldersOfOddNames.insert(folder) }
         settingsFiles += entries.settings.map { isTop ? $0 : folder + "/" + $0 }
         let isOfDotNet = entries.named.contains { $0.name.hasSuffix(".csproj") }
@@ -159,7 +173,11 @@ final class FileTree {
                 continue
             }
             guard !name.hasPrefix(".") else {
-                if LintConfiguration.fileNames.contains(name) { settings.append(name) }
+                if LintConfiguration.fileNames.contains(name),
+                    unlinkedKind(of: folder + "/" + name) == .file
+                {
+                    settings.append(name)
+                }
                 continue
             }
             switch Int32(entry.pointee.d_type) {

@@ -26,8 +26,7 @@ struct FoundFiles {
     private(set) var leftOutDescriptions: [String] = []
     /// The projects that were not generated again, by the description that was read instead.
     private var outdated: [(project: String, description: String)] = []
-    /// The projects without a byte, as generators and package managers leave them, which no one
-    /// named.
+    /// The projects of pods and packages without a byte, of which no app is built.
     private var emptyProjects: [String] = []
     /// The files that name the packages of scripts.
     private var manifests: [String] = []
@@ -51,7 +50,7 @@ struct FoundFiles {
         var seen: Set<String> = []
         for path in paths.map(Paths.normalised) {
             guard let kind = FileTree.kind(of: path) else { throw .missing(path: path) }
-            let files = kind == .file ? [path] : tree.files(below: path)
+            let files = kind == .file ? [path] : tree.filesToAudit(below: path)
             if kind == .file { named.insert(path) } else { folders.append(path) }
             for file in files where seen.insert(file).inserted { sort(file) }
             sources.add(files)
@@ -59,12 +58,9 @@ struct FoundFiles {
         if !ScriptFrameworks.areUsed(in: sources, manifests, tree) { sources.removeScripts() }
         if ScriptFrameworks.areNamed(for: sources, manifests) { sources.noteScriptFramework() }
         sources.sort()
-        emptyProjects = projects.filter { project in
-            !named.contains(project) && !folders.contains(Paths.folder(of: project))
-                && FileTree.isEmpty(project)
-        }
-        .sorted()
-        projects.removeAll(where: emptyProjects.contains)
+        emptyProjects = projects.filter { isOfLibrary($0) && FileTree.isEmpty($0) }
+            .sorted()
+        projects.removeAll(where: Set(emptyProjects).contains)
         // A generated project contains more than its description.
         let made = Set(projects.map { Paths.folder(of: Paths.folder(of: $0)) })
         let isRead = { [named] (path: String) in
@@ -226,8 +222,12 @@ struct FoundFiles {
                 reason: "\(project) names source files that are not there, and lacks some of "
                     + "\(description), which was judged instead", rules: [])
         }
-        let empty = emptyProjects.map { project in
-            AuditReport.Unjudged(targets: [], reason: "\(project) is empty", rules: [])
+        let empty = emptyProjects.prefix(1).map { project in
+            AuditReport.Unjudged(
+                targets: [],
+                reason: emptyProjects.count == 1
+                    ? "\(project) is empty"
+                    : "\(emptyProjects.count) projects, such as \(project), are empty", rules: [])
         }
         guard let first = unreadManifests.first else { return replaced + empty }
         let count = unreadManifests.count

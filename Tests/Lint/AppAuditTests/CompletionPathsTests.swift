@@ -153,16 +153,23 @@ struct CompletionPathsTests {
     func unsetFlags() {
         let check = "load {\nif !expired { done(.newData) }\n}"
         #expect(Self.gaps("var expired = false\n" + check) == [])
-        #expect(Self.gaps("var expired = false\nlog(expired)\n" + check) == [])
+        #expect(Self.gaps("var expired = false\nlog(!expired)\n" + check) == [])
         for other in [
             "wait { expired = true }\n", "set(&expired)\n", "expired.toggle()\n",
-            "var expired = false\n",
+            "var expired = false\n", "(expired, x) = check()\n", "expired ^= true\n",
         ] {
             #expect(Self.gaps("var expired = false\n" + other + check) != [], "\(other)")
         }
-        #expect(Self.gaps("var expired = true\n" + check) != [])
-        #expect(Self.gaps(check) != [])
-        #expect(Self.gaps("var isDue = false\nload {\nif isDue { done(.newData) }\n}") != [])
+        for whole in [
+            "var expired = true\n" + check, check, "var expired = false || isLate\n" + check,
+            "other { var expired = false\nlog(!expired) }\n" + check,
+            "var expired = false\n" + check.replacing("load {", with: "load { expired in"),
+            "var expired = false\n"
+                + check.replacing("load {", with: "load {\nlet (_, expired) = x"),
+            "var isDue = false\nload {\nif isDue { done(.newData) }\n}",
+        ] {
+            #expect(Self.gaps(whole) != [], "\(whole)")
+        }
     }
 
     @Test("of two opposite conditions of one block one is met")

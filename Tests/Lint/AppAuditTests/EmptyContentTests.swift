@@ -30,6 +30,9 @@ struct EmptyContentTests {
             made + "show(content)",
             made + "content.sound = nil\nlog()\nself.contentHandler?(content)",
             made + "if let count { content.badge = count }\nhandler?(content)",
+            "best.title = \"\"\nbest.body = \"\"\nbest.sound = nil\nshow(best)",
+            "if isMuted {\nbest?.body = \"\"\nbest?.title = \"\"\nshow(best)\nreturn\n}\n"
+                + "best?.title = name",
         ])
     func empty(body: String) { #expect(Self.hides(body)) }
 
@@ -40,6 +43,12 @@ struct EmptyContentTests {
             made + "fill(content)\nshow(content)",
             made + "content.sound = .default\nshow(content)", made, made + "other?(content)",
             "let content = request.content.mutableCopy()\nshow(content)",
+            "best.title = name\nbest.body = \"\"\nshow(best)",
+            "best.title = \"\\(best.title)\"\nbest.body = \"\\(best.body)\"\nshow(best)",
+            "best.title = \"\"\nshow(best)",
+            "best.title = \"\"\nother.body = \"\"\nshow(best)",
+            "best.title = \"\"\nbest.body = \"\"\nif let name { best.title = name }\nshow(best)",
+            "if a { best.title = \"\" } else { best.body = \"\" }\nshow(best)",
         ])
     func filled(body: String) { #expect(!Self.hides(body)) }
 }

@@ -35,43 +35,6 @@ struct OccasionTests {
         #expect(seen.contains(.remoteNotificationRegistration(.flag)) == isFlag)
     }
 
-    @Test(
-        "a registration that only the user starts is told, wherever it waits for the permission",
-        arguments: [
-            ("Button(\"On\") { Task { await push.enable() } }", true),
-            ("@IBAction func tap(_ s: Any) { push.enable() }", true),
-            ("@objc func tap(_ sender: UIButton) { push.enable() }", true),
-            (
-                "override func viewDidLoad() {\n"
-                    + "b.addTarget(self, action: #selector(didTap), for: .touchUpInside) }\n"
-                    + "@objc func didTap() { push.enable() }", true
-            ),
-            (
-                "@objc func f() { a.addAction(UIAlertAction(title: t) { _ in push.enable() }) }",
-                true
-            ),
-            ("Button(\"On\") { push.enable() }.onAppear { push.enable() }", false),
-            ("Button(\"On\") { push.enable() }\nfunc f() { push.enable() }", false),
-            ("func applicationDidBecomeActive(_ a: A) { push.enable() }", false),
-            (
-                "override func viewDidLoad() {\n"
-                    + "center.addObserver(self, selector: #selector(didTap)) }\n"
-                    + "@objc func didTap() { push.enable() }", false
-            ),
-        ])
-    func users(use: String, isByUser: Bool) throws {
-        let folder = try TestFolder()
-        let service =
-            "class Push {\nfunc enable() {\nc.requestAuthorization(options: o) { ok, _ in\n"
-            + "if ok { UIApplication.shared.registerForRemoteNotifications() }\n}\n}\n}\n"
-        try AuditScopeTests.write(
-            folder, "App", settings: "",
-            source: service + "class Screen {\nlet push = Push()\n" + use + "\n}")
-        let found = try Audit(paths: [folder.path]).report().findings
-            .filter { $0.diagnostic.rule == "CF026" }
-        #expect(found.map(\.diagnostic.line) == (isByUser ? [4] : []))
-    }
-
     private static func registers(_ subject: SourceObservation.Subject) -> Bool {
         if case .remoteNotificationRegistration = subject { true } else { false }
     }

@@ -53,6 +53,8 @@ struct PluginTests {
             ("WorkmanagerPlugin.registerBGProcessingTask(withIdentifier: \"a.b\")", true),
             ("WorkmanagerPlugin.registerTask(withIdentifier: \"a.c\")", false),
             ("OtherPlugin.registerTask(withIdentifier: \"a.b\")", false),
+            ("WorkmanagerPlugin.registerTask(withIdentifier:", false),
+            ("BGTaskScheduler.shared.register(forTaskWithIdentifier:", false),
         ])
     func registeredTasks(call: String, isUnknown: Bool) throws {
         let folder = try TestFolder()
@@ -65,7 +67,8 @@ struct PluginTests {
         try folder.write(
             "import Flutter\nimport workmanager_apple\nclass AppDelegate: FlutterAppDelegate {\n"
                 + "func application(_ a: A, didFinishLaunchingWithOptions o: O?) -> Bool {\n\(call)"
-                + "\nreturn super.application(a, didFinishLaunchingWithOptions: o)\n}\n}\n",
+                // A file may end anywhere.
+                + (call.hasSuffix(":") ? "" : "\nreturn true\n}\n}\n"),
             to: "app/ios/Runner/AppDelegate.swift")
         let found = try Audit(paths: [folder.path]).report().findings
             .filter { $0.diagnostic.rule == "CF020" }

@@ -31,10 +31,7 @@ struct PushRegistryTests: SourceFaultSuite {
             "struct V: View { var body: some View { Button(\"a\") { Calls.shared.configure() } } }",
         ])
     func event(caller: String) throws {
-        let isTap = caller.contains("V: View") || caller.contains("IBAction")
-        #expect(
-            try Self.occasion(["A.swift": caller, "B.swift": Self.service])
-                == [isTap ? .action : .event])
+        #expect(try Self.occasion(["A.swift": caller, "B.swift": Self.service]) == [.event])
         let launch =
             "class D { func application(_ a: A, didFinishLaunchingWithOptions o: O) -> Bool {\n"
             + "Calls.shared.configure()\nreturn true } }"
@@ -62,7 +59,7 @@ struct PushRegistryTests: SourceFaultSuite {
         ])
     func launch(caller: String) throws {
         let found = try Self.occasion(["A.swift": caller, "B.swift": Self.service])
-        #expect(!found.contains { [.event, .action, .view, .scene].contains($0) })
+        #expect(!found.contains { [.event, .view, .scene].contains($0) })
     }
 
     @Test("views of SwiftUI and scenes appear only in the foreground")

@@ -77,7 +77,7 @@ struct TargetNameTests {
         #expect(
             reasons == [
                 "the comment in \(folder.path)/A.swift:1 names `CF39`, which is no rule",
-                "the comment in \(folder.path)/A.swift:2 names `CF999,`, which is no rule",
+                "the comment in \(folder.path)/A.swift:2 names `CF999`, which is no rule",
                 "the comment in \(folder.path)/A.swift:3 names no rule to ignore",
             ])
     }

@@ -54,18 +54,6 @@ struct TuistTests {
         #expect(silent.unjudged.map(\.reason) == ["1 package (Alamofire) was not read"])
     }
 
-    @Test("the pods of its Podfile are those of the app")
-    func pods() throws {
-        let manifest = Self.project("entitlements: .dictionary(\(Self.aps)),").replacing(
-            ".external(name: \"Alamofire\")",
-            with: ".cocoapods(path: \".\"), .xcFramework(path: \"./Web.xcframework\")")
-        let report = try Self.report(
-            manifest, files: ["Podfile": "target 'Demo' do\n  pod 'Siren'\nend\n"])
-        #expect(
-            report.unjudged.map(\.reason)
-                == ["1 framework (Web) and 1 pod (Siren) were not read"])
-    }
-
     @Test(
         "modes can be texts, cases and constants",
         arguments: [

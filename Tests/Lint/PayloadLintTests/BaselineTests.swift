@@ -9,13 +9,15 @@ import Testing
 struct BaselineTests {
     private static let bad = #"{"aps":{"content-available":1,"badge":0},"version":7}"#
 
-    private static func baseline(_ folder: TestFolder, _ paths: [String]) async throws -> String {
+    private static func baseline(
+        _ folder: TestFolder, _ paths: [String], select: String = "BG"
+    ) async throws -> String {
         let run = try await FinishedRun(paths) {
             $0.newBaseline = folder.path + "/known.json"
-            $0.selected = try? .only("BG004,BG003")
+            $0.selected = try? .only(select)
             $0.assumptions.pushType = "background"
         }
-        #expect(run.result.isFailure)
+        #expect(run.result.isFailure == (select == "BG"))
         return try #require(run.result.baseline)
     }
 
@@ -114,6 +116,31 @@ struct BaselineTests {
         #expect(text.contains(entry) && !text.contains("BG001") && text.contains("BG004"))
     }
 
+    @Test("what a run did not judge stays in a baseline that is written anew")
+    func unjudged() async throws {
+        let folder = try TestFolder()
+        let entries = [("a.json", "BG001"), ("a.json", "G001"), ("b.sh", "BG001")].map {
+            #"{"path":"\#($0)","rule":"\#($1)","fingerprint":"b"}"#
+        }
+        let old = #"{"version":1,"findings":[\#(entries.joined(separator: ","))]}"#
+        try folder.write(Self.bad, to: "a.json")
+        // A folder's scripts are not read.
+        try folder.write("curl x\n", to: "b.sh")
+        try folder.write(old, to: "known.json")
+        let all = try await Self.baseline(folder, [folder.path])
+        #expect(entries.map(all.contains) == [false, true, true])
+        let some = try await Self.baseline(folder, [folder.path], select: "G")
+        #expect(entries.map(some.contains) == [true, false, true])
+        try folder.write("", to: "known.json")
+        #expect(try await Self.baseline(folder, [folder.path]).contains("BG004"))
+        for broken in ["<<<<<<< ours\n" + old, #"{"version":2,"findings":[]}"#] {
+            try folder.write(broken, to: "known.json")
+            await #expect(throws: LintProblem.self) {
+                try await Self.baseline(folder, [folder.path])
+            }
+        }
+    }
+
     @Test("the findings of other paths stay in a baseline that is written anew")
     func otherPaths() async throws {
         let folder = try TestFolder()
@@ -167,8 +194,10 @@ struct BaselineTests {
             #expect(throws: LintProblem.self) { try Baseline(readingFrom: path) }
         }
         #expect(throws: LintProblem.self) { try Baseline(readingFrom: folder.path + "/none") }
-        let none = Baseline(at: folder.path + "/new.json").text(
-            with: [], of: .pushes, within: [folder.path])
+        let none = try Baseline(at: folder.path + "/new.json").text(
+            with: [],
+            of: Baseline.Coverage(
+                rules: .pushes, policy: RulePolicy(), paths: [folder.path], files: []))
         let empty = try folder.write(none, to: "known.json")
         #expect(throws: Never.self) { try Baseline(readingFrom: empty) }
     }
@@ -185,6 +214,8 @@ struct BaselineTests {
             ("a # rouse:ignore nothing BG004", 1, false),
             ("a # rouse:ignore G001 BG004 why", 1, true),
             ("a # rouse:ignore G001 BG is a family", 1, false),
+            ("a: \"x # rouse:ignore BG004\"", 1, false), ("a: 'x # rouse:ignore BG004'", 1, false),
+            ("a: \"x\" # rouse:ignore BG004", 1, true), ("a: don't # rouse:ignore BG004", 1, true),
         ])
     func comments(text: String, line: Int, isIgnored: Bool) {
         #expect(InlineIgnores(Array(text.utf8)).cover("BG004", line: line) == isIgnored)

@@ -74,18 +74,20 @@ struct AuditPlan {
         guard CountryCodes.all.contains(code) else {
             throw CommandFailure(
                 .usage,
-                "--storefront: `\(name)` is no country code of three letters, such as CHN or USA.")
+                "--storefront: `\(name)` is the code of no country, as CHN and USA are.")
         }
         return code
     }
 
     /// Looks, and writes what was found. Returns how the command ends. Throws before it writes.
     func run(_ console: Console, _ format: ReportFormat) throws(CommandFailure) -> ExitStatus {
-        let report = try settings.applied(to: report(console), console)
+        let report = try settings.applied(
+            to: report(console),
+            isPartial: !audit.targets.isEmpty || !audit.configurations.isEmpty, console)
         AuditFindings(
             report, format, isStrict: isStrict, usesColour: console.usesColour
         ).write(to: console)
-        settings.tellUnjudged(report, console, isText: format == .text)
+        settings.tellUnjudged(report, console, format)
         guard report.problems.isEmpty else { return .data }
         let isBad = report.count(.error) > 0 || (isStrict && report.count(.warning) > 0)
         return isBad ? .no : .success
@@ -105,6 +107,11 @@ struct AuditPlan {
                 throw CommandFailure(
                     .noInput,
                     "The paths hold no Xcode project, Info.plist, entitlements or source text.")
+            case .allExcluded:
+                throw CommandFailure(
+                    .noInput,
+                    "The paths hold no Xcode project, Info.plist, entitlements or source text "
+                        + "but what the settings exclude.")
             case .noApp(let project):
                 throw CommandFailure(
                     .noInput,

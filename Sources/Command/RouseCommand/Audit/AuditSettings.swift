@@ -83,16 +83,22 @@ struct AuditSettings {
     }
 
     /// What of a report counts. Writes a baseline, where one is asked for, and then nothing does.
-    func applied(to report: AuditReport, _ console: Console) throws(CommandFailure) -> AuditReport {
+    func applied(
+        to report: AuditReport, isPartial: Bool, _ console: Console
+    ) throws(CommandFailure) -> AuditReport {
         var asked = report.applying(policy)
         sayUnread(&asked)
         if let target {
-            let recorder = Baseline(at: target)
+            let recorder = try Self.recorder(target)
             let entries = asked.files.flatMap { file in
                 Self.entries(of: file, in: asked, recorder).flatMap(\.all)
             }
-            try OutputFile(target, "--write-baseline")
-                .finish(with: recorder.text(with: entries, of: .apps, within: paths))
+            let text = recorder.text(
+                with: entries,
+                of: Baseline.Coverage(
+                    rules: .apps, policy: policy, paths: paths, files: report.judgedFiles,
+                    isPartial: isPartial || !report.problems.isEmpty))
+            try OutputFile(target, "--write-baseline").finish(with: text)
             console.remark("\(target) holds the findings of this run.")
             asked.knownFindings += asked.findings.count
             for index in asked.files.indices { asked.files[index].findings = [] }
@@ -112,15 +118,32 @@ struct AuditSettings {
         return asked
     }
 
+    private static func recorder(_ path: String) throws(CommandFailure) -> Baseline {
+        do throws(LintProblem) {
+            return try Baseline(at: path)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The most files with settings that are named as unread.
+    private static let namedFiles = 5
+
     /// Says which settings were not read: those of one file hold for all.
     private func sayUnread(_ report: inout AuditReport) {
         guard let unreadFiles else { return }
-        let holding = found.file.map { "\($0) holds for all paths" } ?? "the first path has none"
+        let holding =
+            found.file.map { "\($0) holds for all paths" }
+            ?? (paths.count == 1 ? "no settings hold for the path" : "the first path has none")
         var known: Set = [found.file]
-        for file in unreadFiles + report.settingsFiles {
-            guard known.insert(realPath(file) ?? file).inserted else { continue }
+        let unread = (unreadFiles + report.settingsFiles).filter { file in
+            known.insert(realPath(file) ?? file).inserted
+        }
+        for file in unread.prefix(Self.namedFiles) {
             report.say(notJudged: "the settings in \(file) were not read: \(holding)")
         }
+        let more = unread.count - Self.namedFiles
+        if more > 0 { report.say(notJudged: "the settings in \(more) further files were not read") }
     }
 
     /// The entries of a finding at one of its places: one for each target, and one for a file that
@@ -150,12 +173,13 @@ struct AuditSettings {
         }
     }
 
-    /// Says which rules were not asked, and why.
-    func tellUnjudged(_ report: AuditReport, _ console: Console, isText: Bool) {
+    /// Says which rules were not asked, and why, where the report itself does not.
+    func tellUnjudged(_ report: AuditReport, _ console: Console, _ format: ReportFormat) {
+        guard format == .text || format == .gitlab else { return }
         for unjudged in report.unjudged {
             // A line of its own could be a command of a runner.
             let line = unjudged.statement.printable
-            if isText { console.say(line) } else { console.remark(line) }
+            if format == .text { console.say(line) } else { console.remark(line) }
         }
     }
 }

@@ -73,6 +73,10 @@ struct ValidateRun {
             throw failure
         }
         report.flush()
+        // The other formats say it themselves.
+        if format == .gitlab {
+            for statement in result.statements { console.remark(statement.printable) }
+        }
         if showsDiff {
             let count = result.summary.mendedFiles
             console.remark(

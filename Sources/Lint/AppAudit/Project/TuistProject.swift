@@ -114,10 +114,6 @@ extension TuistProject: ProjectDescription {
                 case "target", "sdk": continue
                 case "package", "external":
                     list.addUnread(.package, dependency.texts.first ?? "Package.swift")
-                // The pods that the Podfile in this folder names.
-                case "cocoapods":
-                    let path = dependency.texts.first ?? "."
-                    list.add(Pods(besideProjectIn: Paths.join(folder, path)), tree)
                 case "framework", "xcframework", "xcFramework", "library":
                     list.addUnread(.framework, dependency.texts.first.map(Paths.stem) ?? "?")
                 default: list.addUnread(.project, dependency.texts.first ?? dependency.name)

@@ -64,7 +64,6 @@ extension SourceReader {
     func uses(of function: CalledFunction) -> [CalledFunction.Use] {
         if function.name == "init" { return makings(of: function) }
         return mentions(of: function.name).compactMap { index -> CalledFunction.Use? in
-            if isActionOfControl(index) { return .occasion(.action) }
             guard isCall(index), let site = text.call(at: index) else {
                 // A case of an enumeration, or a variable with this name.
                 let before = text[index - 1]
@@ -91,26 +90,6 @@ extension SourceReader {
             }
             return .inside(caller)
         }
-    }
-
-    /// Whether a selector is what a control sends when the user touches it: `button.addTarget(self,
-    /// action: #selector(tap), for: .touchUpInside)`, `UITapGestureRecognizer(target: self, action:
-    /// #selector(tap))`.
-    private func isActionOfControl(_ index: Int) -> Bool {
-        guard
-            let selector = text.tokens[..<index].indices.suffix(6).last(where: {
-                text.seesSelector(at: $0)
-            }), text.partners[selector + 1] > index
-        else { return false }
-        let before = text.tokens[..<selector].indices.suffix(AuditLimits.headWords)
-        guard let label = before.last(where: { text.sees("action", ":", at: $0) }),
-            label >= selector - 4,
-            let open = before.last(where: {
-                text.tokens[$0].isMark("(") && text.partners[$0] > index
-            }), let callee = text[open - 1]
-        else { return false }
-        return ["addTarget", "UIBarButtonItem"].contains(callee.text)
-            || callee.text.hasSuffix("GestureRecognizer")
     }
 
     /// Types of the system whose methods are not the app's.
@@ -268,18 +247,13 @@ final class CallerIndex {
                 }
             guard let next, found == nil || next == found || next.isLate && found?.isLate == true
             else { return nil }
-            if found.map({ Self.order(of: next) < Self.order(of: $0) }) ?? true { found = next }
+            if found.map({ Self.isSoon(next) && !Self.isSoon($0) }) ?? true { found = next }
         }
         return found
     }
 
-    /// The order of times after the launch: first those that may follow it at once, also in the
-    /// background, and at last what needs the user.
-    private static func order(of occasion: SourceObservation.Occasion) -> Int {
-        switch occasion {
-        case .afterLaunch, .viewController: 0
-        case .action: 2
-        default: 1
-        }
+    /// Whether a time after the launch may follow it at once, also in the background.
+    private static func isSoon(_ occasion: SourceObservation.Occasion) -> Bool {
+        occasion == .afterLaunch || occasion == .viewController
     }
 }

@@ -158,17 +158,15 @@ extension CompletionPaths {
         let places = text.places(
             of: text.tokens[flag].text, in: text.content(ofBracket: function.open))
         guard places.count <= Self.placeLimit else { return false }
-        var declarations = 0
-        for place in places {
-            let isDeclaration =
-                text.sees("var", at: place - 1) && text.sees("=", "false", at: place + 1)
-            declarations += isDeclaration ? 1 : 0
-            let mayChange =
-                ["=", "(", "."].contains { text.sees($0, at: place + 1) }
-                || text.sees("&", at: place - 1)
-            guard isDeclaration || !mayChange else { return false }
-        }
-        return declarations == 1
+        // Other uses than `!isExpired` may set it, or be of another variable of its name.
+        guard let declaration = places.first, declaration < flag,
+            text.sees("var", at: declaration - 1), text.sees("=", "false", at: declaration + 1),
+            let value = text[declaration + 2], let next = text[declaration + 3],
+            next.position.line > value.position.line || next.isMark(";"),
+            let block = text.scopes(around: declaration).first(where: { _ in true }),
+            text.scopes(around: flag).contains(where: { $0.open == block.open })
+        else { return false }
+        return places.dropFirst().allSatisfy { text.sees("!", at: $0 - 1) }
     }
 
     /// Whether a condition asks only for the data or the file of a transfer, behind the return for

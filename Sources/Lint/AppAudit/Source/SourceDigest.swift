@@ -341,11 +341,8 @@ struct SourceDigest: Sendable {
                 }
             case .voipRegistration(.unknown):
                 entries[index].observation.subject = .voipRegistration(occasion)
-            case .remoteNotificationRegistration(let own):
-                if occasion == .permission, own == .unknown {
-                    entries[index].observation.subject = .remoteNotificationRegistration(occasion)
-                }
-                if occasion == .action { entries[index].observation.isByUser = true }
+            case .remoteNotificationRegistration where occasion == .permission:
+                entries[index].observation.subject = .remoteNotificationRegistration(occasion)
             default: continue
             }
         }

@@ -60,14 +60,17 @@ extension SourceReader {
             isTold: isTold)
     }
 
-    /// Whether a handler makes a notification of its own, or has widgets drawn again, whether the
-    /// app is active or not: its pushes show nothing by themselves.
+    /// Whether a handler makes a notification of its own, or has widgets drawn again, and asks
+    /// nowhere for the state of the app: its pushes show nothing by themselves.
     private func showsPushes(_ scope: SourceScope) -> Bool {
         let body = text.content(ofBracket: scope.open)
-        return body.contains { Self.displays.contains(text.tokens[$0].text) && isCall($0) }
-            && !body.contains { text.tokens[$0].text == "applicationState" }
+        return body.contains { index in
+            Self.displays.contains(text.tokens[index].text) && isCall(index)
+                && !text.tokens[index].isConditional
+        } && !body.contains { Self.states.contains(text.tokens[$0].text) }
     }
 
+    private static let states: Set = ["applicationState", "activationState", "isActive"]
     private static let displays: Set = [
         "UNNotificationRequest", "reloadAllTimelines", "requestWithIdentifier",
     ]

@@ -193,7 +193,7 @@ extension SourceReader {
     /// Whether the condition around an identifier asks which app runs, or whether Info.plist has
     /// the identifier.
     func asksForApp(around expression: Int) -> Bool {
-        let identifier = text.tokens[expression]
+        guard let identifier = text[expression] else { return false }
         for scope in text.scopes(around: expression) {
             switch scope.kind {
             case .control:

@@ -119,19 +119,6 @@ extension SourceReader {
         return first
     }
 
-    /// Notes whether the last observation, a registration for pushes, runs only when the user does
-    /// something, which the calls of its function may decide.
-    mutating func noteUser(of index: Int, _ occasion: SourceObservation.Occasion) {
-        guard occasion == .unknown || occasion == .permission, !digest.entries.isEmpty else {
-            return
-        }
-        if isByUser(index) {
-            digest.entries[digest.entries.count - 1].observation.isByUser = true
-        } else {
-            noteCallers(of: index)
-        }
-    }
-
     /// Whether a registration runs each time that its function does, which gets no argument.
     func registersAlways(_ index: Int) -> Bool {
         guard let function = outerFunction(of: index), case .function(let head) = function.kind,

@@ -49,7 +49,9 @@ extension SourceReader {
         let isOfPlugin =
             text.sees("WorkmanagerPlugin", ".", at: index - 2)
             && text.sees("(", "withIdentifier", ":", at: index + 1)
-        guard isOfPlugin, !isForOldSystems(index) else { return }
+        guard isOfPlugin, imports.contains(where: { $0.hasPrefix("workmanager") }),
+            digest.entries.count < AuditLimits.observationsPerFile, !isForOldSystems(index)
+        else { return }
         let work: SourceObservation.BackgroundWork =
             name == "registerPeriodicTask" ? .appRefresh : .processing
         see(.backgroundWork(work), at: index)
@@ -128,12 +130,14 @@ extension SourceReader {
         }
         for scope in text.scopes(around: index) {
             switch scope.kind {
+            case .closure(let callee?) where Self.userCallees.contains(callee): return .event
             case .function(let head):
                 // The system may call these in the background too.
                 if Self.lateLabels.contains(where: head.has) { return .afterLaunch }
-                if Self.lateFunctions.contains(head.name) { return .event }
-                return isByUser(index) ? .action : .unknown
-            case .closure where isByUser(index): return .action
+                let isEvent =
+                    Self.lateFunctions.contains(head.name)
+                    || modifiers(before: scope.head).contains("IBAction")
+                return isEvent ? .event : .unknown
             case .type: return .unknown
             case .closure, .control: continue
             }
@@ -141,31 +145,9 @@ extension SourceReader {
         return .unknown
     }
 
-    /// Whether a token runs only when the user does something on a screen, whatever it waits for
-    /// then.
-    func isByUser(_ index: Int) -> Bool {
-        for scope in text.scopes(around: index) {
-            switch scope.kind {
-            case .closure(let callee?) where Self.userCallees.contains(callee): return true
-            case .function(let head):
-                return modifiers(before: scope.head).contains("IBAction")
-                    || head.parameters.contains { !Self.controls.isDisjoint(with: $0.types) }
-            case .type: return false
-            case .closure, .control: continue
-            }
-        }
-        return false
-    }
-
-    /// The types of what the user touches, which such functions get.
-    private static let controls: Set = [
-        "UIButton", "UISwitch", "UIBarButtonItem", "UITapGestureRecognizer", "UIControl",
-    ]
-
-    /// Functions of SwiftUI and UIKit whose closures the user starts.
+    /// Functions of SwiftUI whose closures the user starts.
     private static let userCallees: Set = [
         "Button", "onTapGesture", "onLongPressGesture", "refreshable", "onSubmit", "onOpenURL",
-        "UIAlertAction",
     ]
 
     /// Functions of delegates that are called once the app has launched.

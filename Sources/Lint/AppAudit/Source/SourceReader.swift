@@ -235,7 +235,7 @@ struct SourceReader {
             "PKPushRegistry", "CXProvider", "performFetchWithCompletionHandler",
             "shouldSendContentAvailable", "setShouldSendContentAvailable",
             "allowsBackgroundLocationUpdates", "pushType", "updating", "UNNotificationContent",
-            "UNMutableNotificationContent", "UserDefaults", "AppStorage", "NSUserDefaults",
+            "UNMutableNotificationContent", "body", "UserDefaults", "AppStorage", "NSUserDefaults",
             "describing", "description", "token",
         ])
 
@@ -259,7 +259,7 @@ struct SourceReader {
             see(
                 .remoteNotificationRegistration(occasion == .afterLaunch ? .launch : occasion),
                 at: index)
-            noteUser(of: index, occasion)
+            if occasion == .unknown { noteCallers(of: index) }
         // With the settings of iOS 8 it may be for the badge of earlier systems alone.
         case "registerForRemoteNotificationTypes"
         where isCall(index) && text[index - 1]?.isName("self") != true
@@ -336,6 +336,7 @@ struct SourceReader {
             see(.communicationStyle, at: index)
         case "UNNotificationContent", "UNMutableNotificationContent":
             readEmptyContent(name, index)
+        case "body": readBlankContent(index)
         default: readDeviceToken(name, index)
         }
     }
@@ -454,44 +455,5 @@ struct SourceReader {
         }
         return isInUse
             || text.sees("return", at: open + 1) && text.sees("]", "!=", "nil", at: index + 1)
-    }
-
-    /// Reads empty content, which a notification service extension passes on to show nothing.
-    private mutating func readEmptyContent(_ name: String, _ index: Int) {
-        guard text.sees("(", ")", at: index + 1),
-            text.type(around: index)?.inherited.contains("UNNotificationServiceExtension") == true
-        else { return }
-        let isHandedOn = text[index - 1]?.isMark("(") == true
-        if name == "UNNotificationContent" || isHandedOn || staysEmpty(index) {
-            see(.hiddenNotification, at: index)
-        }
-    }
-
-    /// Whether content gets at most a badge before it is passed on: `let empty =
-    /// UNMutableNotificationContent()`, `empty.sound = nil`, `contentHandler(empty)`.
-    private func staysEmpty(_ index: Int) -> Bool {
-        guard text.sees("=", at: index - 1), text.sees("let", at: index - 3),
-            let name = text[index - 2]?.text, let (head, body) = function(around: index)
-        else { return false }
-        let uses = text.places(of: name, in: body).filter { $0 > index }
-        guard uses.count < 16 else { return false }
-        // `contentHandler(empty)`, `self.contentHandler?(empty)`
-        let shown = uses.filter { use in
-            guard text.sees("(", at: use - 1), text.sees(")", at: use + 1) else { return false }
-            let callee = text[text.sees("?", at: use - 2) ? use - 3 : use - 2]?.text ?? ""
-            return callee.lowercased().hasLetters("contenthandler")
-                || head.parameters.contains { $0.name == callee } || getsContent(callee)
-        }
-        return shown.count == 1
-            && uses.allSatisfy { use in
-                shown.contains(use) || text.sees(".", "sound", "=", "nil", at: use + 1)
-                    || text.sees(".", "badge", "=", at: use + 1)
-            }
-    }
-
-    /// Whether a property of the file has the extension's content handler: `handler =
-    /// contentHandler`.
-    private func getsContent(_ property: String) -> Bool {
-        text.places(of: property).contains { text.sees("=", "contentHandler", at: $0 + 1) }
     }
 }

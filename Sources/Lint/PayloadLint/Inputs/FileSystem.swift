@@ -27,6 +27,12 @@ enum PathKind: Hashable, Sendable {
     }
 }
 
+/// Whether a folder on the way to a path lets nobody look for it.
+func isHidden(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) != 0 && errno == EACCES
+}
+
 /// Whether a path is a symbolic link.
 func isLink(_ path: String) -> Bool {
     var status = stat()

@@ -103,7 +103,12 @@ struct InputList {
 
     /// The problem of an argument that does not exist or is not valid.
     private static func missing(_ path: String) -> LintProblem {
-        LintProblem(
+        if isHidden(path) {
+            return LintProblem(
+                .notAllowed,
+                "\(path) may not be looked up. Check the permissions of its folders.", path: path)
+        }
+        return LintProblem(
             .missing,
             isRepaired(path)
                 ? "\(path) cannot be opened: its name is not UTF-8. Rename the file."

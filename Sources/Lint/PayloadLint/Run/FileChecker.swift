@@ -99,7 +99,10 @@ struct FileChecker: Sendable {
         var tally = FileTally()
         tally.add(result)
         tally.summary.mendedFiles = change.isMendable ? 1 : 0
-        tally.misreadComments = text.ignores.misreadClauses(at: input.path)
+        // A page may be about such comments.
+        if !PageBlock.isPage(input.path) {
+            tally.misreadComments = text.ignores.misreadClauses(at: input.path)
+        }
         return .checked(
             CheckedText(
                 file: file, tally: tally, text: style.joined(result.findings, in: file),

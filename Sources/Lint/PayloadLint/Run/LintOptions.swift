@@ -77,6 +77,8 @@ public struct LintResult: Sendable {
     public let summary: LintSummary
     /// The problems that prevented checking or writing something.
     public let problems: [LintProblem]
+    /// What was not judged, or is not reported, and why, as sentences.
+    public let statements: [String]
     /// Whether there are errors, or warnings if those count.
     public let isFailure: Bool
     /// The text of the requested baseline.

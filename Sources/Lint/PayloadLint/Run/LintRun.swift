@@ -33,7 +33,9 @@ public struct LintRun: Sendable {
         }
         self.options = options
         style = options.reportSettings.style
-        recorder = options.newBaseline.map { Baseline(at: $0) }
+        recorder = try options.newBaseline.map { (path) throws(LintProblem) in
+            try Baseline(at: path)
+        }
         baseline = try options.baseline.map { (path) throws(LintProblem) in
             try Baseline(readingFrom: path)
         }
@@ -83,7 +85,7 @@ public struct LintRun: Sendable {
             for (unit, outcome) in outcomes {
                 switch outcome {
                 case .checked(let text): report.add(text)
-                case .foreign: report.passOverForeign()
+                case .foreign: report.passOverForeign(unit.input.path)
                 case .failed(let problem): report.note(problem)
                 case .long: await self.checkLong(unit, report)
                 }

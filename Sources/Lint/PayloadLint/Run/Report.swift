@@ -14,6 +14,8 @@ final class Report {
     /// The baseline to write; `nil` if none is written.
     let recorder: Baseline?
     private var entries: [Baseline.Entry] = []
+    /// The files that were judged, where a baseline is written.
+    private var judged: Set<String> = []
     private var filesDone = 0
     private var lineBytesDone = 0
     /// The current file of lines, and its counts.
@@ -36,6 +38,7 @@ final class Report {
 
     /// Adds a whole file.
     func add(_ text: CheckedText) {
+        noteJudged(text.file.path)
         stream.begin(text.file)
         stream.add(text.text, count: text.count)
         stream.end(text.file, text.tally)
@@ -55,14 +58,29 @@ final class Report {
     func passOver(excludedCount: Int) { stream.count(excludedFiles: excludedCount) }
 
     /// Records a file of a folder without a sign of pushes.
-    func passOverForeign() { stream.count(foreignFiles: 1) }
+    func passOverForeign(_ path: String) {
+        noteJudged(path)
+        stream.count(foreignFiles: 1)
+    }
+
+    private func noteJudged(_ path: String) {
+        if recorder != nil { judged.insert(path) }
+    }
 
     /// Records a problem if folders contained files and none was about pushes: a run that checked
     /// nothing is not a success.
     func noteIfNothingWasChecked() {
-        let count = stream.totals.summary.foreignFiles
-        guard stream.totals.summary.files == 0, count > 0, problems.isEmpty, options.log == nil
-        else { return }
+        let summary = stream.totals.summary
+        guard summary.files == 0, problems.isEmpty, options.log == nil else { return }
+        let count = summary.foreignFiles
+        if count == 0, summary.excludedFiles > 0 {
+            note(
+                LintProblem(
+                    .missing,
+                    "Nothing was checked: the settings exclude all files. Name a file to have it "
+                        + "checked."))
+        }
+        guard count > 0 else { return }
         let files = count == 1 ? "the only file" : "any of \(count) files"
         note(
             LintProblem(
@@ -79,6 +97,7 @@ final class Report {
 
     /// Starts a file of lines.
     func begin(_ file: ReportedFile) {
+        noteJudged(file.path)
         self.file = file
         tally = FileTally()
         hasChanges = false
@@ -117,9 +136,15 @@ final class Report {
         stream.end()
         return LintResult(
             summary: stream.totals.summary, problems: problems,
+            statements: stream.totals.statements,
             isFailure: stream.totals.summary.isFailure(isStrict: options.isStrict),
             baseline: recorder?.text(
-                with: entries, of: .pushes,
-                within: options.paths + (options.log.map { [$0] } ?? [])))
+                with: entries,
+                of: Baseline.Coverage(
+                    rules: .pushes,
+                    policy: RulePolicy(
+                        selected: options.selected, ignored: options.ignored,
+                        settings: LintConfiguration(), rules: .pushes),
+                    paths: options.paths + (options.log.map { [$0] } ?? []), files: judged)))
     }
 }

@@ -21,10 +21,41 @@ package struct Baseline: Sendable {
     private let folder: String
     private var known: Set<Entry> = []
 
+    /// What of a project a run judged, which decides what of a baseline it may replace.
+    package struct Coverage {
+        /// The rules of the command.
+        package var rules: RuleTable
+        /// The rules that were asked, and the severity that each has.
+        package var policy: RulePolicy
+        /// The paths that the run was for.
+        package var paths: [String]
+        /// The files that were judged.
+        package var files: Set<String>
+        /// Whether only some targets or build configurations were judged, or a project could not be
+        /// read: the entries of other targets cannot be told from those of this run.
+        package var isPartial = false
+
+        /// Creates what a run judged.
+        package init(
+            rules: RuleTable, policy: RulePolicy, paths: [String], files: Set<String>,
+            isPartial: Bool = false
+        ) {
+            self.rules = rules
+            self.policy = policy
+            self.paths = paths
+            self.files = files
+            self.isPartial = isPartial
+        }
+    }
+
     /// Creates a baseline for a file to write at `path`, with its present content, if there is any.
-    package init(at path: String) {
+    /// Throws if that cannot be read: what others recorded would be lost.
+    package init(at path: String) throws(LintProblem) {
         self.init(inFolderOf: path)
-        known = (try? Baseline(readingFrom: path))?.known ?? []
+        guard PathKind(path: path) == .file,
+            !(try OpenFile(path: path).readAll(limit: 1)).isEmpty
+        else { return }
+        known = try Baseline(readingFrom: path).known
     }
 
     private init(inFolderOf path: String) {
@@ -52,8 +83,8 @@ package struct Baseline: Sendable {
         else {
             throw LintProblem(
                 .configuration,
-                "\(path) is no baseline of version \(Self.version). Write it anew with "
-                    + "--write-baseline.")
+                "\(path) is no baseline of version \(Self.version). Mend it, or delete it and "
+                    + "write it anew with --write-baseline.")
         }
         for element in document.elements(of: findings.value)
         where document.kind(element) == .object {
@@ -89,27 +120,31 @@ package struct Baseline: Sendable {
             .compactMap { known.contains($1) ? nil : $0 }
     }
 
-    /// The text of a file with these findings of a command's rules, and with the present entries of
-    /// other rules, and of files that are in none of the paths which the run was for.
-    package func text(
-        with entries: [Entry], of rules: RuleTable, within paths: [String]
-    ) -> String {
+    /// The text of a file with these findings of a run, and with the present entries of what it did
+    /// not judge: other rules, other paths, and files that are there and were not read.
+    package func text(with entries: [Entry], of run: Coverage) -> String {
+        let files = Set(run.files.map(own))
         var roots: Set<[Substring]> = []
         var patterns: [GlobPattern] = []
-        for path in paths {
+        for path in run.paths {
             if realPath(path) == nil, GlobPattern.isPattern(path) {
                 let start = path.hasPrefix("/") ? "" : (realPath(".") ?? "") + "/"
                 patterns.append(GlobPattern(start + path))
             } else {
                 let place = place(of: own(path))
                 // A project describes what is beside it; a payload may have any name.
-                let isOfApp = rules.command == RuleTable.apps.command
+                let isOfApp = run.rules.command == RuleTable.apps.command
                 roots.insert(isOfApp && Self.isProject(place.last) ? place.dropLast() : place)
             }
         }
         let others = known.filter { entry in
-            guard rules.indices[RuleID(rawValue: entry.rule)] != nil else { return true }
+            let rule = RuleID(rawValue: entry.rule)
+            guard run.rules.indices[rule] != nil, run.policy.severity(of: rule, .error) != nil,
+                !run.isPartial
+            else { return true }
             let place = place(of: entry.path)
+            let path = "/" + place.joined(separator: "/")
+            guard files.contains(entry.path) || PathKind(path: path) == nil else { return true }
             return !(0...place.count).contains { roots.contains(Array(place.prefix($0))) }
                 && !patterns.contains { $0.matches(place.joined(separator: "/")) }
         }

@@ -52,7 +52,7 @@ package struct InlineIgnores: Sendable {
     package func misreadClauses(at path: String) -> [String] {
         misread.map { line, text in
             "the comment in \(path):\(line) names "
-                + (text.isEmpty ? "no rule to ignore" : "`\(text)`, which is no rule")
+                + (text.isEmpty ? "no rule to ignore" : "`\(text.prefix(40))`, which is no rule")
         }
     }
 
@@ -85,10 +85,20 @@ package struct InlineIgnores: Sendable {
             guard let opening = openings.first(where: { before.suffix($0.count).elementsEqual($0) })
             else { continue }
             let code = before.dropLast(opening.count)
+            guard !isQuoted(code, before: rest) else { continue }
             let named = named(in: rest.dropFirst(mark.count))
             return (named.rules, named.unknown, code.allSatisfy(isBlank))
         }
         return nil
+    }
+
+    /// Whether what follows some text of a line is inside of a quoted text, which ends on the line.
+    private static func isQuoted(
+        _ text: ArraySlice<UInt8>, before rest: ArraySlice<UInt8>
+    ) -> Bool {
+        [UInt8(ascii: "\""), UInt8(ascii: "'")].contains { quote in
+            !text.count { $0 == quote }.isMultiple(of: 2) && rest.contains(quote)
+        }
     }
 
     /// Source code with blanks for what string literals contain. Line feeds stay.
@@ -154,7 +164,9 @@ package struct InlineIgnores: Sendable {
             guard isListed || isID, !names.isEmpty else { break }
             let known = names.compactMap { try? RuleSelection([$0]) }
             for rules in known { selection.formUnion(rules) }
-            if known.count < names.count, isListed { unknown = unknown ?? String(word) }
+            if known.count < names.count, isListed {
+                unknown = unknown ?? names.first { (try? RuleSelection([$0])) == nil }
+            }
             isListed = word.hasSuffix(",")
             if known.isEmpty, !isListed { break }
         }

@@ -145,12 +145,15 @@ extension AppRules {
                 findings.reportSent(app, at: place, message)
             } else if asksForToken {
                 findings.suspect(app, at: place, message + ", and the source text asks for a token")
-            } else if hasMode, app.platform != .macOS, unhandledMode(of: app) == nil {
+            } else if hasMode, app.platform != .macOS {
                 // The background modes are for iOS, whose app may share them. Rule CF002 reports a
                 // mode that nothing needs.
-                findings.suspect(
+                let isUnused =
+                    unhandledMode(of: app) != nil && !app.shows { $0 == .oldNotificationHandler }
+                findings.report(
                     app, at: place,
-                    message + ", and UIBackgroundModes has `remote-notification`")
+                    message + ", and UIBackgroundModes has `remote-notification`",
+                    severity: .warning, isSaidBy: isUnused ? "CF002" : nil)
             }
         }
     }

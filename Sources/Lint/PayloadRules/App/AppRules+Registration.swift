@@ -29,15 +29,6 @@ extension AppRules {
                         "registering for remote notifications depends on whether it was done before"
                     )
                 }
-                if let first = registrations.first, registrations.allSatisfy(\.isByUser),
-                    bundle.builds(first),
-                    bundle.lacks(.likelyPushes, { $0 == .pushPlugin || $0 == .pluginHost })
-                {
-                    findings.suspect(
-                        bundle, at: first.place,
-                        "the app registers for remote notifications only when the user does "
-                            + "something, and not on each launch")
-                }
                 // Once per file, because another file has another store.
                 var files: Set<String> = []
                 for stored in bundle.observations

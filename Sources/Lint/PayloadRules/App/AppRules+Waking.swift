@@ -189,7 +189,6 @@ extension AppRules {
             }
             let late: [SourceObservation.Subject] = [
                 .voipRegistration(.scene), .voipRegistration(.view), .voipRegistration(.event),
-                .voipRegistration(.action),
             ]
             guard let first = registrations.first, bundle.builds(first),
                 registrations.allSatisfy({ late.contains($0.subject) })
@@ -207,7 +206,7 @@ extension AppRules {
             let hasOtherHandler = bundle.shows {
                 $0 == .remoteNotificationHandler(inSceneDelegate: false)
             }
-            // What waits for the permission may do so at launch: rule CF032 covers it.
+            // What waits for the permission may run at launch.
             var registersElsewhere = bundle.shows {
                 $0 == .remoteNotificationRegistration(.launch)
                     || $0 == .remoteNotificationRegistration(.unknown)

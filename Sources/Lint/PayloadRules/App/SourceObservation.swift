@@ -21,9 +21,6 @@ public struct SourceObservation: Hashable, Sendable {
     public var isCertainRequest = false
     /// Whether it is no request for a task in a function that nothing calls.
     public var mayBeAsked = true
-    /// Whether it is a registration for pushes that runs only when the user does something on a
-    /// screen.
-    public var isByUser = false
     /// The other places in the same function that have the same fault, in order.
     public var further: [AppPlace] = []
 
@@ -48,8 +45,6 @@ public struct SourceObservation: Hashable, Sendable {
         case viewController
         /// When the user or the system starts something in an app that has launched.
         case event
-        /// When the user does something on a screen.
-        case action
         /// Only after the user has allowed alerts.
         case permission
         /// Only if a flag is not set.
@@ -61,7 +56,7 @@ public struct SourceObservation: Hashable, Sendable {
 
         /// Whether the launch is over.
         public var isLate: Bool {
-            [.view, .viewController, .scene, .event, .action, .afterLaunch].contains(self)
+            [.view, .viewController, .scene, .event, .afterLaunch].contains(self)
         }
     }
 

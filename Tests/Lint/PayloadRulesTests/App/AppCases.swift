@@ -203,9 +203,6 @@ extension AppCase {
             "CF005", "the mode",
             .app(info: Plist.modes("remote-notification"), entitlements: [:]), .warning),
         AppCase(
-            "CF005", "the mode that nothing handles, which is CF002's",
-            .app(info: Plist.modes("remote-notification"), entitlements: [:], seen: []), nil),
-        AppCase(
             "CF005", "the mode, and the source text asks",
             .app(
                 info: Plist.modes("remote-notification"), entitlements: [:],
