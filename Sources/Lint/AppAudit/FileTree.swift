@@ -21,8 +21,8 @@ final class FileTree {
     private var entriesLeft = AuditLimits.folderEntries
     /// Listed folders, so that targets that share one do not list it again.
     private var listed: [String: [String]] = [:]
-    /// Whether what the settings exclude is left out of the folder that is listed.
-    private var isExcluding = false
+    /// Whether a folder is listed to find what to audit, and not for a target.
+    private var isSearching = false
     /// The settings, which can exclude files and folders.
     var settings = SettingsSearch.Found()
 
@@ -63,11 +63,11 @@ final class FileTree {
     /// The files of a folder to audit, as ``files(below:)``, without those that the settings
     /// exclude.
     func filesToAudit(below folder: String) -> [String] {
-        guard !settings.configuration.excluded.isEmpty else { return files(below: folder) }
-        isExcluding = true
-        defer { isExcluding = false }
+        isSearching = true
+        defer { isSearching = false }
         var files: [String] = []
         collect(Self.place(of: folder), depth: 0, into: &files)
+        if settings.configuration.excluded.isEmpty { listed[folder] = files }
         return files
     }
 
@@ -123,9 +123,12 @@ final class FileTree {
             return
         }
         let isTop = folder == "."
-        let place = isExcluding ? realPath(folder) : nil
+        let hasExclusions = isSearching && !settings.configuration.excluded.isEmpty
+        let place = hasExclusions ? realPath(folder) : nil
         if entries.hasOddNames { foldersOfOddNames.insert(folder) }
-        settingsFiles += entries.settings.map { isTop ? $0 : folder + "/" + $0 }
+        if isSearching {
+            settingsFiles += entries.settings.map { isTop ? $0 : folder + "/" + $0 }
+        }
         let isOfDotNet = entries.named.contains { $0.name.hasSuffix(".csproj") }
         for entry in entries.named {
             guard entriesLeft > 0 else { return }

@@ -33,7 +33,7 @@ package struct InlineIgnores: Sendable {
             let line = text[start..<end]
             start = end + 1
             number += 1
-            let found = Self.rules(in: line)
+            let found = Self.rules(in: line, hasQuotes: !isSourceCode)
             if let unknown = found?.unknown, misread.count < LintLimits.misreadComments {
                 misread.append((number, unknown))
             }
@@ -73,7 +73,7 @@ package struct InlineIgnores: Sendable {
 
     /// The rules in a line's comment, and whether the comment is alone on its line.
     private static func rules(
-        in line: ArraySlice<UInt8>
+        in line: ArraySlice<UInt8>, hasQuotes: Bool
     ) -> (rules: RuleSelection, unknown: String?, isAlone: Bool)? {
         var start = line.startIndex
         while let offset = line[start...].firstIndex(of: mark[0]) {
@@ -85,7 +85,7 @@ package struct InlineIgnores: Sendable {
             guard let opening = openings.first(where: { before.suffix($0.count).elementsEqual($0) })
             else { continue }
             let code = before.dropLast(opening.count)
-            guard !isQuoted(code, before: rest) else { continue }
+            if hasQuotes, isQuoted(code, before: rest) { continue }
             let named = named(in: rest.dropFirst(mark.count))
             return (named.rules, named.unknown, code.allSatisfy(isBlank))
         }
