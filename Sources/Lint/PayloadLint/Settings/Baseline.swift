@@ -24,16 +24,16 @@ package struct Baseline: Sendable {
     /// What of a project a run judged, which decides what of a baseline it may replace.
     package struct Coverage {
         /// The rules of the command.
-        package var rules: RuleTable
+        package let rules: RuleTable
         /// The rules that were asked, and the severity that each has.
-        package var policy: RulePolicy
+        package let policy: RulePolicy
         /// The paths that the run was for.
-        package var paths: [String]
+        package let paths: [String]
         /// The files that were judged.
-        package var files: Set<String>
+        package let files: Set<String>
         /// Whether only some targets or build configurations were judged, or a project could not be
         /// read: the entries of other targets cannot be told from those of this run.
-        package var isPartial = false
+        package let isPartial: Bool
 
         /// Creates what a run judged.
         package init(
