@@ -26,7 +26,8 @@ fi
 # Each part in a process of its own: servers and clocks of one do not disturb another. What a part
 # printed is kept until the end, where a log that was cut at its front still says what failed.
 printed=$(mktemp -d)
-trap 'rm -rf "${printed}"' EXIT
+# shellcheck disable=SC2046 # Process ids.
+trap 'kill $(jobs -pr) 2>/dev/null || true; rm -rf "${printed}"' EXIT
 failed=()
 unsteady=()
 
@@ -64,18 +65,22 @@ computing=(
     TidyTests WakeBudgetTests PayloadRulesTests PayloadLintTests AppAuditTests DeviceModelTests
     WakeSimulationTests
 )
-printf '\n== At low priority: %s\n' "${computing[*]}" >&2
+printf '\n== At low priority: %s, and the release build\n' "${computing[*]}" >&2
 for name in "${computing[@]}"; do
     nice -n 19 "${tests}" --testing-library swift-testing --filter "^${name}\." \
         >"${printed}/${name}" 2>&1 && : >"${printed}/${name}.passed"
 done &
+computed=$!
+# The release build, which Deploy/run.sh asks for far below, takes what these leave.
+chrt --idle 0 swift build --configuration release --product rouse >"${printed}/release" 2>&1 &
+released=$!
 late=()
 for path in Tests/APNs/*Tests; do
     name=$(basename "${path}")
     step "${name}"
     run "${printed}/${name}" suite "${name}" || late+=("${name}")
 done
-wait
+wait "${computed}" || true
 for name in "${computing[@]}"; do
     step "${name}"
     cat "${printed}/${name}"
@@ -93,6 +98,8 @@ part "The transports and the client under the address sanitizer" \
     Tests/APNs/TransportFixture/address-sanitizer.sh
 part "The transports' C targets under valgrind" Tests/APNs/TransportFixture/valgrind.sh
 part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
+# Deploy/run.sh builds what is missing, so that a build that failed says there why.
+wait "${released}" || tail -n 40 "${printed}/release" >&2
 part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The names in the documents against the program" python3 -B Deploy/names.py .build/debug/rouse
 part "The examples against a gateway" Deploy/examples/test.sh .build/debug/rouse

@@ -39,6 +39,29 @@ struct AuditSettingsTests {
             new.out.contains("1 finding not reported: a comment ignores it."), "\(new.all)")
     }
 
+    @Test("what a baseline holds and a run does not have any more is said, and is no fault")
+    func goneFindings() async throws {
+        let folder = try TestFolder()
+        let source = "func f() {\n  UserDefaults.standard.set(deviceToken, forKey: key)\n}\n"
+        let known = folder.path + "/known.json"
+        for name in ["A.swift", "B.swift"] { try folder.write(source, to: name) }
+        let written = try await Rouse.run(["audit", "--write-baseline", known, folder.path])
+        #expect(written.status == 0 && !written.error.contains("did not have"), "\(written.all)")
+        try folder.write("func f() {}\n", to: "B.swift")
+        let said = "holds findings that this run did not have: CF026 in B.swift."
+        for (options, isSaid) in [
+            (["--strict"], true), (["--format", "json"], true), (["--ignore", "CF026"], false),
+        ] {
+            let run = try await Rouse.run(
+                ["audit", "--baseline", known] + options + [folder.path])
+            #expect(run.status == 0 && run.error.contains(said) == isSaid, "\(run.all)")
+        }
+        let alone = try await Rouse.run([
+            "audit", "--baseline", known, folder.path + "/B.swift",
+        ])
+        #expect(alone.status == 0 && !alone.error.contains("did not have"), "\(alone.all)")
+    }
+
     @Test("a baseline holds wherever the audit runs, and for a file that is named alone")
     func baselineElsewhere() async throws {
         let folder = try TestFolder()

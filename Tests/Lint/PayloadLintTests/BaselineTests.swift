@@ -116,6 +116,35 @@ struct BaselineTests {
         #expect(text.contains(entry) && !text.contains("BG001") && text.contains("BG004"))
     }
 
+    @Test("what a baseline holds and a run did not have is said, but not of what it did not judge")
+    func gone() async throws {
+        let folder = try TestFolder()
+        let files = (1...7).map { "in/\($0).json" }
+        let entries = (files + ["in/1.json", "out/a.json"]).map {
+            #"{"path":"\#($0)","rule":"BG001","fingerprint":"b\#($0)"}"#
+        }
+        let known = #"{"version":1,"findings":[\#(entries.joined(separator: ","))]}"#
+        try folder.write(known, to: "known.json")
+        let path = try folder.write(Self.bad, to: "in/1.json")
+        try folder.write(Self.bad, to: "out/a.json")
+        let remarks = { (paths: [String], select: String) in
+            try await FinishedRun(paths) {
+                $0.baseline = folder.path + "/known.json"
+                $0.selected = try? .only(select)
+                $0.assumptions.pushType = "background"
+            }.result.remarks
+        }
+        let head = folder.path + "/known.json holds findings that this run did not have: "
+        let tail = ". Write it anew to leave them out."
+        #expect(try await remarks([path], "BG") == [head + "BG001 in in/1.json" + tail])
+        #expect(try await remarks([path], "G") == [])
+        let many = (1...5).map { "BG001 in in/\($0).json" }.joined(separator: ", ")
+        #expect(
+            try await remarks([folder.path + "/in"], "BG") == [head + many + " and 2 more" + tail])
+        try folder.write(try await Self.baseline(folder, [path]), to: "known.json")
+        #expect(try await remarks([path], "BG") == [])
+    }
+
     @Test("what a run did not judge stays in a baseline that is written anew")
     func unjudged() async throws {
         let folder = try TestFolder()

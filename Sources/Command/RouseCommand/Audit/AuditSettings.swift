@@ -88,24 +88,25 @@ struct AuditSettings {
     ) throws(CommandFailure) -> AuditReport {
         var asked = report.applying(policy)
         sayUnread(&asked)
+        let coverage = Baseline.Coverage(
+            rules: .apps, policy: policy, paths: paths, files: report.judgedFiles,
+            isPartial: isPartial || !report.problems.isEmpty)
         if let target {
             let recorder = try Self.recorder(target)
             let entries = asked.files.flatMap { file in
                 Self.entries(of: file, in: asked, recorder).flatMap(\.all)
             }
-            let text = recorder.text(
-                with: entries,
-                of: Baseline.Coverage(
-                    rules: .apps, policy: policy, paths: paths, files: report.judgedFiles,
-                    isPartial: isPartial || !report.problems.isEmpty))
+            let text = recorder.text(with: entries, of: coverage)
             try OutputFile(target, "--write-baseline").finish(with: text)
             console.remark("\(target) holds the findings of this run.")
             asked.knownFindings += asked.findings.count
             for index in asked.files.indices { asked.files[index].findings = [] }
         } else if let baseline {
+            var found: Set<Baseline.Entry> = []
             for index in asked.files.indices {
                 let file = asked.files[index]
                 var entries = Self.entries(of: file, in: asked, baseline)[...]
+                found.formUnion(entries.flatMap(\.all))
                 asked.files[index].findings = file.findings.compactMap { finding in
                     let left = finding.limited { _ in
                         entries.popFirst()?.asked.allSatisfy(baseline.knows) != true
@@ -113,6 +114,9 @@ struct AuditSettings {
                     if left == nil { asked.knownFindings += 1 }
                     return left
                 }
+            }
+            if let gone = baseline.statement(ofGoneBesides: found, of: coverage) {
+                console.remark(gone.printable)
             }
         }
         return asked

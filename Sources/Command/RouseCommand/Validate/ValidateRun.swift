@@ -77,6 +77,7 @@ struct ValidateRun {
         if format == .gitlab {
             for statement in result.statements { console.remark(statement.printable) }
         }
+        for remark in result.remarks { console.remark(remark.printable) }
         if showsDiff {
             let count = result.summary.mendedFiles
             console.remark(

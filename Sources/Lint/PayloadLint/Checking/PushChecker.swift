@@ -227,12 +227,16 @@ struct PushChecker: Sendable {
         return result
     }
 
-    /// Removes the findings in the baseline from a result.
-    func leaveOutKnown(from result: inout Result, at path: String, isManyLines: Bool = false) {
-        guard let baseline, !result.findings.isEmpty else { return }
-        let unknown = baseline.unknown(result.findings, at: path, isManyLines: isManyLines)
+    /// Leaves out the findings that the baseline has. Returns their entries.
+    func leaveOutKnown(
+        from result: inout Result, at path: String, isManyLines: Bool = false
+    ) -> [Baseline.Entry] {
+        guard let baseline, !result.findings.isEmpty else { return [] }
+        let entries = baseline.entries(of: result.findings, at: path, isManyLines: isManyLines)
+        let unknown = zip(result.findings, entries).filter { !baseline.knows($1) }.map(\.0)
         result.knownCount = result.findings.count - unknown.count
         result.findings = unknown
+        return entries.filter(baseline.knows)
     }
 
     /// Adds the faults of a document, such as those that keep its payload from being read.

@@ -29,8 +29,8 @@ extension Report {
                     }
                     checker.report(read.document.faults, in: text, &result)
                     part.entries +=
-                        recorder?.entries(of: result.findings, at: path, isManyLines: true) ?? []
-                    checker.leaveOutKnown(from: &result, at: path, isManyLines: true)
+                        recorder?.entries(of: result.findings, at: path, isManyLines: true)
+                        ?? checker.leaveOutKnown(from: &result, at: path, isManyLines: true)
                     part.tally.add(result)
                     findings += result.findings
                 }

@@ -94,8 +94,9 @@ struct FileChecker: Sendable {
         let file = ReportedFile(
             path: input.path, kind: document.kind,
             types: result.types, isInferred: result.isInferred)
-        let entries = recorder?.entries(of: result.findings, at: input.path) ?? []
-        checker.leaveOutKnown(from: &result, at: input.path)
+        let entries =
+            recorder?.entries(of: result.findings, at: input.path)
+            ?? checker.leaveOutKnown(from: &result, at: input.path)
         var tally = FileTally()
         tally.add(result)
         tally.summary.mendedFiles = change.isMendable ? 1 : 0
@@ -166,7 +167,7 @@ struct CheckedText: Sendable {
     let text: String
     /// The number of findings in the text.
     let count: Int
-    /// The entries for a baseline, if one is written.
+    /// The entries for a baseline, if one is written, and otherwise those that the baseline has.
     let entries: [Baseline.Entry]
     let change: Change
 }

@@ -15,7 +15,8 @@ struct LineChecker: Sendable {
         /// The formatted findings.
         var text = ""
         var count = 0
-        /// The entries for a baseline, if one is written.
+        /// The entries for a baseline, if one is written, and otherwise those that the baseline
+        /// has.
         var entries: [Baseline.Entry] = []
     }
 
@@ -34,8 +35,8 @@ struct LineChecker: Sendable {
                 bytes, firstLine: block.firstLine + number, isSingleLine: true)
             var result = checker.check(checker.reader.readLine(bytes), in: text)
             part.entries +=
-                recorder?.entries(of: result.findings, at: file.path, isManyLines: true) ?? []
-            checker.leaveOutKnown(from: &result, at: file.path, isManyLines: true)
+                recorder?.entries(of: result.findings, at: file.path, isManyLines: true)
+                ?? checker.leaveOutKnown(from: &result, at: file.path, isManyLines: true)
             part.tally.add(result)
             findings += result.findings
         }

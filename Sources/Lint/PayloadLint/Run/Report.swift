@@ -13,9 +13,10 @@ final class Report {
     private var problems: [LintProblem] = []
     /// The baseline to write; `nil` if none is written.
     let recorder: Baseline?
-    private var entries: [Baseline.Entry] = []
-    /// The files that were judged, where a baseline is written.
+    private var entries: Set<Baseline.Entry> = []
+    /// The files that were judged, where there is a baseline.
     private var judged: Set<String> = []
+    private let hasBaseline: Bool
     private var filesDone = 0
     private var lineBytesDone = 0
     /// The current file of lines, and its counts.
@@ -34,6 +35,7 @@ final class Report {
         let write = run.options.showsDiff ? { _ in } : output.write
         stream = ReportStream(run.options.reportSettings, write: write)
         recorder = run.recorder
+        hasBaseline = recorder != nil || checkers.contains { $0.baseline != nil }
     }
 
     /// Adds a whole file.
@@ -42,7 +44,7 @@ final class Report {
         stream.begin(text.file)
         stream.add(text.text, count: text.count)
         stream.end(text.file, text.tally)
-        entries += text.entries
+        entries.formUnion(text.entries)
         if let problem = text.change.problem { note(problem) }
         if !text.change.diff.isEmpty { output.write(text.change.diff) }
     }
@@ -64,7 +66,7 @@ final class Report {
     }
 
     private func noteJudged(_ path: String) {
-        if recorder != nil { judged.insert(path) }
+        if hasBaseline { judged.insert(path) }
     }
 
     /// Records a problem if folders contained files and none was about pushes: a run that checked
@@ -108,7 +110,7 @@ final class Report {
     func add(_ part: LineChecker.Part, byteCount: Int) {
         stream.add(part.text, count: part.count)
         tally.add(part.tally)
-        entries += part.entries
+        entries.formUnion(part.entries)
         lineBytesDone += byteCount
         output.progress(filesDone, fileCount, lineBytesDone)
     }
@@ -134,17 +136,23 @@ final class Report {
     /// Ends the report.
     func end() -> LintResult {
         stream.end()
+        let coverage = Baseline.Coverage(
+            rules: .pushes,
+            policy: RulePolicy(
+                selected: options.selected, ignored: options.ignored,
+                settings: LintConfiguration(), rules: .pushes),
+            paths: options.paths + (options.log.map { [$0] } ?? []), files: judged)
+        var gone: [String] = []
+        for case let baseline? in checkers.map(\.baseline) {
+            guard let sentence = baseline.statement(ofGoneBesides: entries, of: coverage),
+                !gone.contains(sentence)
+            else { continue }
+            gone.append(sentence)
+        }
         return LintResult(
             summary: stream.totals.summary, problems: problems,
-            statements: stream.totals.statements,
+            statements: stream.totals.statements, remarks: gone,
             isFailure: stream.totals.summary.isFailure(isStrict: options.isStrict),
-            baseline: recorder?.text(
-                with: entries,
-                of: Baseline.Coverage(
-                    rules: .pushes,
-                    policy: RulePolicy(
-                        selected: options.selected, ignored: options.ignored,
-                        settings: LintConfiguration(), rules: .pushes),
-                    paths: options.paths + (options.log.map { [$0] } ?? []), files: judged)))
+            baseline: recorder?.text(with: entries, of: coverage))
     }
 }

@@ -17,6 +17,8 @@ package struct Baseline: Sendable {
 
     private static let version = "1"
 
+    /// The path of the file, as given.
+    package let path: String
     /// The absolute path of the file's folder, without symbolic links.
     private let folder: String
     private var known: Set<Entry> = []
@@ -59,6 +61,7 @@ package struct Baseline: Sendable {
     }
 
     private init(inFolderOf path: String) {
+        self.path = path
         let cut = path.lastIndex(of: "/")
         let folder = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         self.folder = realPath(folder) ?? folder
@@ -111,18 +114,40 @@ package struct Baseline: Sendable {
     /// Whether the file contains a finding.
     package func knows(_ entry: Entry) -> Bool { known.contains(entry) }
 
-    /// The findings of a file that are not in the baseline.
-    package func unknown(
-        _ findings: [Finding], at path: String, isManyLines: Bool = false
-    ) -> [Finding] {
-        guard !known.isEmpty else { return findings }
-        return zip(findings, entries(of: findings, at: path, isManyLines: isManyLines))
-            .compactMap { known.contains($1) ? nil : $0 }
-    }
-
     /// The text of a file with these findings of a run, and with the present entries of what it did
     /// not judge: other rules, other paths, and files that are there and were not read.
-    package func text(with entries: [Entry], of run: Coverage) -> String {
+    package func text(with entries: some Sequence<Entry>, of run: Coverage) -> String {
+        let lines = known.subtracting(known(judgedBy: run)).union(entries).map { entry in
+            "{\"path\":\(JSONLiteral.string(entry.path)),\"rule\":\"\(entry.rule)\","
+                + "\"fingerprint\":\"\(entry.fingerprint)\"}"
+        }
+        return "{\"version\":\(Self.version),\"findings\":[\n"
+            + lines.sorted().joined(separator: ",\n") + "\n]}\n"
+    }
+
+    /// A sentence about the findings of the file that a run with these ones judged and did not
+    /// have; `nil` if there are none.
+    package func statement(ofGoneBesides found: some Sequence<Entry>, of run: Coverage) -> String? {
+        // A source file alone does not show what its functions are called for.
+        guard
+            run.rules.command != RuleTable.apps.command
+                || run.paths.allSatisfy({ PathKind(path: $0) == .folder })
+        else { return nil }
+        let gone = known(judgedBy: run).subtracting(found)
+        let places = Set(gone.map { "\($0.rule) in \($0.path)" }).sorted()
+        guard !places.isEmpty else { return nil }
+        let more = places.count - Self.namedPlaces
+        return "\(path) holds findings that this run did not have: "
+            + places.prefix(Self.namedPlaces).joined(separator: ", ")
+            + (more > 0 ? " and \(more) more" : "") + ". Write it anew to leave them out."
+    }
+
+    /// The most places that a sentence names.
+    private static let namedPlaces = 5
+
+    /// The entries of what a run judged.
+    private func known(judgedBy run: Coverage) -> Set<Entry> {
+        guard !run.isPartial else { return [] }
         let files = Set(run.files.map(own))
         var roots: Set<[Substring]> = []
         var patterns: [GlobPattern] = []
@@ -137,23 +162,16 @@ package struct Baseline: Sendable {
                 roots.insert(isOfApp && Self.isProject(place.last) ? place.dropLast() : place)
             }
         }
-        let others = known.filter { entry in
+        return known.filter { entry in
             let rule = RuleID(rawValue: entry.rule)
-            guard run.rules.indices[rule] != nil, run.policy.severity(of: rule, .error) != nil,
-                !run.isPartial
-            else { return true }
+            guard run.rules.indices[rule] != nil, run.policy.severity(of: rule, .error) != nil
+            else { return false }
             let place = place(of: entry.path)
             let path = "/" + place.joined(separator: "/")
-            guard files.contains(entry.path) || PathKind(path: path) == nil else { return true }
-            return !(0...place.count).contains { roots.contains(Array(place.prefix($0))) }
-                && !patterns.contains { $0.matches(place.joined(separator: "/")) }
+            guard files.contains(entry.path) || PathKind(path: path) == nil else { return false }
+            return (0...place.count).contains { roots.contains(Array(place.prefix($0))) }
+                || patterns.contains { $0.matches(place.joined(separator: "/")) }
         }
-        let lines = others.union(entries).map { entry in
-            "{\"path\":\(JSONLiteral.string(entry.path)),\"rule\":\"\(entry.rule)\","
-                + "\"fingerprint\":\"\(entry.fingerprint)\"}"
-        }
-        return "{\"version\":\(Self.version),\"findings\":[\n"
-            + lines.sorted().joined(separator: ",\n") + "\n]}\n"
     }
 
     /// Whether a file or folder of this name is a project.
