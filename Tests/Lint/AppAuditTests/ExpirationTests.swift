@@ -35,6 +35,17 @@ struct ExpirationTests: SourceFaultSuite {
         #expect(Self.faults(handler: Self.end, work: later) == [.taskLeftRunning])
     }
 
+    @Test("what it measures for a log stops nothing")
+    func measured() {
+        let work = "Task { await sync()\n\(Self.end) }"
+        let spent = "let spent = Date().timeIntervalSince(start)\nprint(spent)\n"
+        #expect(Self.faults(handler: spent + Self.end, work: work) == [.taskLeftRunning])
+        #expect(Self.faults(handler: spent, work: work).contains(.idleExpiration))
+        for stop in ["let work = self.work\nwork?.cancel()", "let stopped = worker.stop()"] {
+            #expect(Self.faults(handler: "\(stop)\n\(Self.end)", work: work) == [], "\(stop)")
+        }
+    }
+
     @Test("a second handler may cancel it")
     func replaced() {
         let work = "let work = Task { await sync()\n\(Self.end) }\n"

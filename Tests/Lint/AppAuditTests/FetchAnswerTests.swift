@@ -86,6 +86,7 @@ struct FetchAnswerTests: SourceFaultSuite {
         for body in [
             "load()\ndone(.newData)", "done(.newData)", "load { done(.newData) }",
             "Task { await load()\ndone(.newData) }",
+            "let answer = UIBackgroundFetchResult.newData\nload { done(answer) }",
         ] {
             #expect(Self.subjects(Self.fetch(body)).contains(.alwaysNewFetch), "\(body)")
         }
@@ -95,6 +96,7 @@ struct FetchAnswerTests: SourceFaultSuite {
         "answers that say what happened",
         arguments: [
             "load { done($0 ? .newData : .noData) }",
+            "load { result in\nif result == .newData { count() }\ndone(result)\n}",
             "done(load() ? .newData : .noData)",
             "if load() { done(.newData) } else { done(.noData) }",
             "Task { await load() }\ndone(.failed)", "load(done)", "fetcher.done = done",

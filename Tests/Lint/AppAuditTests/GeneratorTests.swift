@@ -113,6 +113,48 @@ struct GeneratorTests {
         #expect(try rules(audio).contains("CF001"))
     }
 
+    @Test("the options of a project.yml have the system of the targets that name none")
+    func deploymentTarget() throws {
+        func findings(_ target: String) throws -> [String] {
+            let folder = try TestFolder()
+            try folder.write(
+                """
+                name: App
+                options:
+                  deploymentTarget:
+                    iOS: "15.0"
+                targets:
+                  App:
+                    type: application
+                    platform: iOS
+                    info: { path: App/Info.plist }
+                    dependencies: [{ target: Service }]
+                  Service:
+                    type: app-extension
+                    platform: iOS
+                    info: { path: Service/Info.plist }
+                \(target)
+                """, to: "project.yml")
+            let service = XML.dictionary([
+                (
+                    "NSExtension",
+                    "<dict><key>NSExtensionPointIdentifier</key>"
+                        + "<string>com.apple.usernotifications.service</string>"
+                        + "<key>NSExtensionPrincipalClass</key><string>S.Service</string></dict>"
+                )
+            ])
+            try folder.write(service, to: "Service/Info.plist")
+            try folder.write(XML.dictionary([]), to: "App/Info.plist")
+            return try Audit(paths: [folder.path]).report().findings.map(\.diagnostic)
+                .filter { $0.rule == "CF016" }.map(\.message)
+        }
+        #expect(try findings("") == [])
+        #expect(
+            try findings("    deploymentTarget: \"16.4\"")
+                == ["the extension needs iOS 16.4, and the app runs from iOS 15.0"])
+        #expect(try findings("    deploymentTarget: { iOS: 15.0 }") == [])
+    }
+
     @Test("what a pod lacks may be in the pods that it names")
     func pod() throws {
         let folder = try TestFolder()

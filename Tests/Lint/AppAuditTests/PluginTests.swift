@@ -53,6 +53,12 @@ struct PluginTests {
             ("WorkmanagerPlugin.registerBGProcessingTask(withIdentifier: \"a.b\")", true),
             ("WorkmanagerPlugin.registerTask(withIdentifier: \"a.c\")", false),
             ("OtherPlugin.registerTask(withIdentifier: \"a.b\")", false),
+            ("SwiftFlutterBackgroundServicePlugin.taskIdentifier = \"a.b\"", true),
+            ("SwiftFlutterBackgroundServicePlugin.taskIdentifier = \"a.c\"", false),
+            ("SwiftFlutterBackgroundServicePlugin.taskIdentifier = \"a\\u{2E}c\"", false),
+            ("SwiftFlutterBackgroundServicePlugin.taskIdentifier = \"a\\u{2e}b\"", true),
+            ("print(SwiftFlutterBackgroundServicePlugin.taskIdentifier, \"a.b\")", false),
+            ("OtherPlugin.taskIdentifier = \"a.b\"", false),
             ("WorkmanagerPlugin.registerTask(withIdentifier:", false),
             ("BGTaskScheduler.shared.register(forTaskWithIdentifier:", false),
         ])
@@ -65,7 +71,8 @@ struct PluginTests {
         ])
         try folder.write(info, to: "app/ios/Runner/Info.plist")
         try folder.write(
-            "import Flutter\nimport workmanager_apple\nclass AppDelegate: FlutterAppDelegate {\n"
+            "import Flutter\nimport workmanager_apple\nimport flutter_background_service_ios\n"
+                + "class AppDelegate: FlutterAppDelegate {\n"
                 + "func application(_ a: A, didFinishLaunchingWithOptions o: O?) -> Bool {\n\(call)"
                 // A file may end anywhere.
                 + (call.hasSuffix(":") ? "" : "\nreturn true\n}\n}\n"),

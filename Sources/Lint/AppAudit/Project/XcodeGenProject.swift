@@ -22,6 +22,8 @@ struct XcodeGenProject {
     private var templates: [String: Specification] = [:]
     private var groups: [String: Specification] = [:]
     private var settings: [Specification] = []
+    /// The version of iOS for the targets that name none.
+    private var deploymentTarget: Specification?
     private var configFiles: [String: String] = [:]
     private var configurationNames: [String] = []
     private var packages: [String: Specification] = [:]
@@ -145,6 +147,7 @@ struct XcodeGenProject {
         for (name, node) in root["settingGroups"]?.members ?? [] { groups[name] = node }
         for (name, node) in root["packages"]?.members ?? [] { packages[name] = node }
         if let node = root["settings"] { settings.append(node) }
+        if let version = root["options"]?["deploymentTarget"]?["iOS"] { deploymentTarget = version }
         for (name, path) in root["configFiles"]?.members ?? [] {
             configFiles[name] = path.text.map { Paths.join(path.folder, $0) }
         }
@@ -195,6 +198,11 @@ extension XcodeGenProject: ProjectDescription {
         of target: XcodeTarget, in configuration: String, files: SettingsFiles
     ) -> BuildSettings {
         var layers: [[String: AppProperty]] = []
+        if let version = deploymentTarget, let text = version.text {
+            layers.append([
+                "IPHONEOS_DEPLOYMENT_TARGET": AppProperty(.string(text), at: version.place)
+            ])
+        }
         if let path = configFiles[configuration] { layers.append(files.settings(in: path)) }
         layers += settings.map { self.settings($0, configuration, depth: 0) }
         if let path = value("configFiles", of: target)?[configuration],
@@ -216,7 +224,9 @@ extension XcodeGenProject: ProjectDescription {
                 own["SDKROOT"] = AppProperty(
                     .string(Self.kits[platform.text ?? ""] ?? "auto"), at: platform.place)
             }
-            if let version = layer["deploymentTarget"], let text = version.text {
+            if let version = layer["deploymentTarget"].map({ $0["iOS"] ?? $0 }),
+                let text = version.text
+            {
                 own["IPHONEOS_DEPLOYMENT_TARGET"] = AppProperty(.string(text), at: version.place)
             }
             layers.append(own)

@@ -35,8 +35,7 @@ extension SourceText {
     /// There are none around a token in a function or closure that has a name.
     func calls(around token: Int, in body: Range<Int>) -> [CallSite] {
         var sites: [CallSite] = []
-        for open in (body.lowerBound..<max(token, body.lowerBound)).reversed()
-        where partners[open] > token {
+        for open in brackets(around: token, from: body.lowerBound) {
             if tokens[open].isMark("{") {
                 switch scope(openedAt: open)?.kind {
                 case .function, .type: return []

@@ -10,7 +10,9 @@ extension CompletionPaths {
         let all = parts(of: range)
         let others = all.filter { !$0.contains(where: bindsSelf) }
         let parts = others.count < all.count ? others.filter { !isMet($0) } : others
-        if parts.allSatisfy({ castsWholePayload($0) || $0.contains(where: exempts) }) {
+        if parts.allSatisfy({
+            castsWholePayload($0) || bindsCopy($0) || $0.contains(where: exempts)
+        }) {
             return true
         }
         guard parts.contains(where: { $0.contains(where: exempts) }) else { return false }
@@ -19,13 +21,16 @@ extension CompletionPaths {
     }
 
     /// Whether a condition casts a whole payload to a dictionary, which succeeds, because the keys
-    /// of JSON are texts: `let push = payload.dictionaryPayload as? [String: Any]`.
+    /// of JSON are texts (`let push = payload.dictionaryPayload as? [String: Any]`), or the copy of
+    /// a content to its kind.
     private func castsWholePayload(_ part: Range<Int>) -> Bool {
-        guard let name = part.first(where: { text.tokens[$0].isName("dictionaryPayload") }),
-            text.sees("as", "?", at: name + 1)
-        else { return false }
-        let type = text.tokens[name + 3..<max(name + 3, part.upperBound)].map(\.text)
-            .filter { $0 != "else" }.joined()
+        guard let cast = part.first(where: { text.sees("as", "?", at: $0) }) else { return false }
+        let type = text.tokens[min(cast + 2, part.upperBound)..<part.upperBound].map(\.text)
+            .filter { $0 != "else" && $0 != ")" }.joined()
+        if text.sees("mutableCopy", "(", ")", at: cast - 3) {
+            return type == "UNMutableNotificationContent"
+        }
+        guard ["dictionaryPayload", "userInfo"].contains(text[cast - 1]?.text) else { return false }
         return [
             "[String:Any]", "[String:AnyObject]", "[AnyHashable:Any]", "[NSObject:AnyObject]",
             "NSDictionary",
@@ -38,24 +43,6 @@ extension CompletionPaths {
         let names = Set(text.tokens[range].filter(\.isName).map(\.text))
         return text.isObjectiveC && names.contains("self")
             && names.isSubset(of: ["if", "self", "super", "init", "nil"])
-    }
-
-    /// Whether one of some conditions is always met: `if a != b { … } else if a == b { … }`.
-    func areExhaustive(_ conditions: [Range<Int>]) -> Bool {
-        func operands(_ condition: Range<Int>, of mark: String) -> [[String?]] {
-            condition.filter { text.tokens[$0].isMark(mark) }
-                .map { mark in
-                    // `.active` is two words.
-                    let value = text.sees(".", at: mark + 1) ? mark + 2 : mark + 1
-                    return [text[mark - 1]?.text, text[value]?.text]
-                }
-        }
-        guard let last = conditions.last, conditions.count > 1 else { return false }
-        let equal = operands(last, of: "==")
-        guard equal.count == 1, !last.contains(where: { text.tokens[$0].isMark("&&") }) else {
-            return false
-        }
-        return conditions.dropLast().contains { operands($0, of: "!=").contains(equal[0]) }
     }
 
     /// Whether what stands beside `let self` is met at each run: the app's delegate, a URL of a
@@ -277,11 +264,18 @@ extension CompletionPaths {
         // `guard outcome == nil else { return }`, `outcome = success`
         let empty = Set(
             condition.filter { text.sees("==", "nil", at: $0 + 1) }.map { text.tokens[$0].text })
+        // By the places of the names: a body may have thousands of conditions.
+        let set = names.intersection(text.flags)
         let isSet =
-            body.contains { sets(names, at: $0) || fills(empty, at: $0) }
-            || body.contains { call in
-                helper(calledAt: call).contains { sets(names, at: $0) }
+            set.union(empty).contains { name in
+                text.places(of: name, in: body).contains {
+                    sets(names, at: $0) || fills(empty, at: $0)
+                }
             }
+            || !set.isEmpty
+                && body.contains { call in
+                    helper(calledAt: call).contains { sets(names, at: $0) }
+                }
         // A flag that the body neither declares nor sets before may be one of an earlier push.
         return isSet
             && (!strictness.startsAnew || isInner(condition.lowerBound)
@@ -420,30 +414,6 @@ extension CompletionPaths {
     func asksForVersion(_ range: Range<Int>) -> Bool {
         text.tokens[range].contains {
             $0.text == "available" || $0.text.lowercased().hasLetters("version")
-        }
-    }
-
-    /// Whether a loop ends only by a return: `while true` without a `break`.
-    func isEndless(_ head: Range<Int>, _ body: Range<Int>) -> Bool {
-        let condition = text.tokens[head.dropFirst()].filter { !$0.isMark("(") && !$0.isMark(")") }
-        guard condition.count == 1, ["true", "YES", "1"].contains(condition[0].text) else {
-            return false
-        }
-        let loops: Set = ["for", "while", "repeat", "switch"]
-        return !body.contains { index in
-            let token = text.tokens[index]
-            guard token.isName, ["break", "goto"].contains(token.text) else { return false }
-            // A `break` with a label may leave an outer statement.
-            if token.text == "goto" || text[index + 1]?.position.line == token.position.line,
-                text[index + 1]?.isName == true
-            {
-                return true
-            }
-            for scope in text.scopes(around: index) {
-                if scope.open < body.lowerBound { return true }
-                if case .control(let keyword) = scope.kind, loops.contains(keyword) { return false }
-            }
-            return true
         }
     }
 

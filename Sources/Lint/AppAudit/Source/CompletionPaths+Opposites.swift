@@ -30,7 +30,7 @@ extension CompletionPaths {
 
     /// Whether nothing sets a name of a condition between the block of its statement and another
     /// statement.
-    private func isUnchanged(_ operands: [String], since first: Int, until end: Int) -> Bool {
+    func isUnchanged(_ operands: [String], since first: Int, until end: Int) -> Bool {
         let start = text.block(after: first, first..<end)?.next ?? first
         return !(min(start, end)..<end).contains { index in
             guard text.tokens[index].isName, operands.contains(text.tokens[index].text) else {
@@ -47,11 +47,14 @@ extension CompletionPaths {
         }
     }
 
-    private func comparison(_ condition: Range<Int>) -> SettledCondition? {
-        var words = condition.dropFirst()
+    func comparison(_ condition: Range<Int>) -> SettledCondition? {
+        // `else if a == b`
+        var words = condition.dropFirst(text.sees("else", at: condition.lowerBound) ? 2 : 1)
+        // `guard a == b else`
+        if let last = words.last, text.sees("else", at: last) { words = words.dropLast() }
         // `if (a == b)` in Objective-C
         if let first = words.first, text.sees("(", at: first),
-            text.partners[first] == condition.upperBound - 1
+            text.partners[first] == words.upperBound - 1
         {
             words = text.content(ofBracket: first)
         }
@@ -66,6 +69,12 @@ extension CompletionPaths {
             operands[mark - tokens.startIndex] = "=="
             return SettledCondition(
                 scope: scope, operands: operands, isMet: tokens[mark].isMark("=="))
+        }
+        // `a > b` is the opposite of `a <= b`.
+        for (mark, opposite) in [(">", "<="), ("<", ">=")] {
+            guard let place = tokens.firstIndex(where: { $0.isMark(mark) }) else { continue }
+            operands[place - tokens.startIndex] = opposite
+            return SettledCondition(scope: scope, operands: operands, isMet: false)
         }
         let isNegated = tokens.first?.isMark("!") == true
         return SettledCondition(

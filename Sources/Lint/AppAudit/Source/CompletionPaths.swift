@@ -29,7 +29,7 @@ struct CompletionPaths {
     }
 
     let text: SourceText
-    private let settles: (Int) -> Bool
+    let settles: (Int) -> Bool
     let strictness: Strictness
     /// The index of the opening brace of the body.
     let open: Int
@@ -119,6 +119,7 @@ struct CompletionPaths {
                 return true
             case "throw", "fatalError", "preconditionFailure":
                 return true
+            case _ where neverReturns(index): return true
             case "break", "continue", "goto":
                 if token.text == "break", !isSettled, let label = text[index + 1], label.isName,
                     label.position.line == token.position.line
@@ -288,12 +289,16 @@ struct CompletionPaths {
             if mentions(body) { isSettled = true }
             return next
         case "guard":
+            let needless = needlessSide(of: start..<open)
             let isMet =
-                isExempt(start..<open) || asksWhetherDone(start..<open) || isAlwaysMet(start..<open)
+                needless == false
+                || isExempt(start..<open) || asksWhetherDone(start..<open)
+                || isAlwaysMet(start..<open)
                 || asksForLatch(start..<open)
                 || asksForFlag(start..<open, setIn: next..<max(next, range.upperBound))
             if !isMet { _ = walk(body, isSettled: isSettled, depth: depth + 1) }
             if mentions(body) { noteNone(start..<open, isMet: false) }
+            if needless == true { isSettled = true }
             return next
         case "for", "while":
             let known = gaps.count
@@ -305,7 +310,7 @@ struct CompletionPaths {
                 gaps.removeLast(gaps.count - known)
                 isSettled = true
             }
-            if keyword == "while", isEndless(start..<open, body) { isSettled = true }
+            if isEndless(start..<open, body) { isSettled = true }
             // The sequence may be empty.
             if keyword == "for", !isSettled, mentions(body), asksForInput(start..<open) {
                 openBranches.append(start)
@@ -313,6 +318,11 @@ struct CompletionPaths {
             return next
         case "repeat":
             isSettled = walk(body, isSettled: isSettled, depth: depth + 1)
+            if text.sees("while", at: next),
+                isEndless(next..<text.statementEnd(next, range), body)
+            {
+                isSettled = true
+            }
             return next
         case "switch":
             let isExempt = isExempt(start..<open)
@@ -334,19 +344,6 @@ struct CompletionPaths {
             }
             return chain(keyword, start..<open, body, next, range, &isSettled, depth)
         }
-    }
-
-    /// The tokens of the `@finally` after an `@try`, which runs on every path.
-    private func finallyBody(at start: Int, _ range: Range<Int>) -> Range<Int>? {
-        var index = start
-        while index + 1 < range.upperBound, text.tokens[index].isMark("@"),
-            let part = text.block(after: index + 1, range)
-        {
-            if text.tokens[index + 1].isName("finally") { return part.body }
-            guard text.tokens[index + 1].isName("catch") else { return nil }
-            index = part.next
-        }
-        return nil
     }
 
     private struct Branch {
@@ -376,6 +373,7 @@ struct CompletionPaths {
         {
             return next
         }
+        let needless = keyword == "if" ? needlessSide(of: condition) : nil
         let asksWhetherDone = keyword == "if" && asksWhetherDone(condition)
         let isExempt = keyword == "if" && (asksWhetherDone || isExempt(condition))
         let isNegated =
@@ -384,11 +382,11 @@ struct CompletionPaths {
         let asksForVersion = keyword == "if" && asksForVersion(condition)
         var branches: [Branch] = []
         if !isExempt || !isNegated {
-            let result = walk(body, isSettled: isSettled, depth: depth + 1)
+            let result = walk(body, isSettled: isSettled || needless == true, depth: depth + 1)
             branches.append(Branch(open: condition.upperBound, isSettled: result))
         }
         var isExhaustive =
-            keyword != "if" || asksForVersion || (isExempt && !isNegated)
+            keyword != "if" || asksForVersion || (isExempt && !isNegated) || needless == false
             || asksForFlag(condition, setIn: body) || asksForLatch(condition)
             || isAlwaysMet(condition) || asksForLast(condition)
         var next = next
@@ -445,15 +443,6 @@ struct CompletionPaths {
                 return token.isName || token.isMark(".") || token.isMark("?") || token.isMark("!")
             }
         }
-    }
-
-    /// Whether a case falls through to the next one.
-    private func fallsThrough(_ statements: Range<Int>) -> Bool {
-        guard text.isObjectiveC else {
-            return text[statements.upperBound - 1]?.text == "fallthrough"
-        }
-        let ends: Set = ["break", "return", "continue", "goto", "throw"]
-        return !statements.contains { ends.contains(text.tokens[$0].text) }
     }
 
     /// The cases of a switch, which is exhaustive. If it is exempt, only the case that names what

@@ -141,7 +141,8 @@ extension SourceReader {
         }
         for handover in handovers where !known.contains(handover) {
             // Something else completes too.
-            let others = settling.subtracting((completing[handover] ?? []).joined())
+            let own = completing[handover] ?? []
+            let others = settling.filter { index in !own.contains { $0.contains(index) } }
             let paths = CompletionPaths(text, body: scope, strictness, settles: others.contains)
             guard !paths.gaps.isEmpty else { continue }
             known.insert(handover)

@@ -416,7 +416,7 @@ extension SourceObservation.Subject {
         // What nothing calls is the fault.
         case .fault(.strayHandler): false
         case .fault, .pathWithoutCompletion, .remoteNotificationRegistration,
-            .obsoleteRegistration, .voipRegistration,
+            .obsoleteRegistration, .voipRegistration, .tokenForFirebase,
             .pushRegistry, .registeredTask, .taskHandler, .castTask, .unsubmittedRequest,
             .alwaysNewFetch:
             true

@@ -53,11 +53,25 @@ extension SourceReader {
         if let answer {
             see(.fault(early), at: answer)
         } else if let first = answers.first, saysNewData, !isHandedOn,
+            !body.contains(where: { passesOn($0, completion, in: body) }),
             // A path without an answer is told of by itself.
             completion.map({ CompletionPaths(text, handler: $0, body: scope).gaps.isEmpty }) ?? true
         {
             see(always(body), at: first)
         }
+    }
+
+    /// Whether a call of the completion handler answers what something else tells: `done(result)`,
+    /// where the function does not declare `result`.
+    private func passesOn(_ index: Int, _ completion: String?, in body: Range<Int>) -> Bool {
+        guard text.tokens[index].text == completion, text.sees("(", at: index + 1),
+            text.sees(")", at: index + 3), let answer = text[index + 2], answer.isName
+        else { return false }
+        return !answer.text.hasPrefix("UIBackgroundFetchResult")
+            && !text.places(of: answer.text, in: body).contains {
+                text.sees("let", at: $0 - 1) || text.sees("var", at: $0 - 1)
+                    || text.sees("UIBackgroundFetchResult", at: $0 - 1)
+            }
     }
 
     /// The wait at a token, in seconds: `.now() + 60`, `sleep(60)`, `Task.sleep(for:

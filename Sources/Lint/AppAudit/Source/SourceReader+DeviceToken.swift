@@ -34,6 +34,17 @@ extension SourceReader {
     /// The label of the parameter in which the system hands an app delegate its token.
     private static let tokenLabel = "didRegisterForRemoteNotificationsWithDeviceToken"
 
+    /// Reads the token that an app delegate hands on: `Messaging.messaging().apnsToken = token`.
+    mutating func readTokenForFirebase(_ index: Int) {
+        let isSet =
+            text.sees("=", at: index + 1)
+            || text.tokens[index].isName("setAPNSToken") && isCall(index)
+        guard isSet, case .function(let head)? = outerFunction(of: index)?.kind,
+            head.name == "application", head.has(Self.tokenLabel)
+        else { return }
+        see(.tokenForFirebase, at: index)
+    }
+
     mutating func readDeviceToken(_ name: String, _ index: Int) {
         switch name {
         case "UserDefaults", "AppStorage": readStorage(name, index)

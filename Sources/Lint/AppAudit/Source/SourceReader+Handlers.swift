@@ -18,8 +18,7 @@ extension SourceReader {
             head.has("didReceiveRemoteNotification") || head.name == "didReceiveRemoteNotification"
         guard isHandler else { return }
         let completion = head.parameters.first { $0.label == "fetchCompletionHandler" }
-        let isForMac = text.tokens.indices.contains { text.sees("import", "AppKit", at: $0) }
-        guard completion != nil || head.isAsync || isForMac else {
+        guard completion != nil || head.isAsync || imports.contains("AppKit") else {
             if head.name == "application" { see(.oldNotificationHandler, at: scope.head) }
             return
         }
@@ -120,7 +119,7 @@ extension SourceReader {
     }
 
     /// Whether a function returns whether something was for it.
-    private func answers(_ scope: SourceScope) -> Bool {
+    func answers(_ scope: SourceScope) -> Bool {
         text.tokens[scope.head..<scope.open].contains { $0.isName("Bool") || $0.isName("BOOL") }
     }
 
@@ -138,12 +137,21 @@ extension SourceReader {
     private mutating func readPaths(
         to completion: String, in scope: SourceScope, _ subject: SourceObservation.Subject
     ) -> Bool {
+        let hasGap = readGaps(to: completion, in: scope, subject)
+        readRepeatedCompletion(completion, in: scope)
+        return hasGap
+    }
+
+    /// Finds paths without a call of the completion handler. Returns whether there is one.
+    @discardableResult
+    mutating func readGaps(
+        to completion: String, in scope: SourceScope, _ subject: SourceObservation.Subject
+    ) -> Bool {
         let gaps = CompletionPaths(text, handler: completion, body: scope).gaps
         let inHelper = gaps.isEmpty ? gapInHelper(of: scope, completion, subject) : nil
         if !gaps.isEmpty { quietly { _ = $0.gapInHelper(of: scope, completion, subject) } }
         let places = inHelper.map { [$0] } ?? gaps
         see(subject, atFirstOf: places)
-        readRepeatedCompletion(completion, in: scope)
         return !places.isEmpty
     }
 
@@ -442,7 +450,7 @@ extension SourceReader {
         "respondsToSelector", "alloc", "init", "new", "sharedApplication", "sharedInstance",
         "length", "count", "integerValue", "boolValue", "description", "copy", "selector",
         "setObject", "setValue", "addObject", "dictionaryWithCapacity", "arrayWithObjects",
-        "forKey", "synchronize", "removeObject", "removeObjectForKey",
+        "timeIntervalSince", "forKey", "synchronize", "removeObject", "removeObjectForKey",
         "sizeof", "currentNotificationCenter", "date", "UUID", "UUIDString", "class",
         // Closures that these run later are read in place.
         "async", "asyncAfter", "dispatch_async", "dispatch_after", "dispatch_time",

@@ -61,6 +61,11 @@ extension SourceReader {
         hidesCall(index) || text.tokens[index].isMark("=") && setsObserved(index)
     }
 
+    /// Whether a token sets more than a new name, or hides a call.
+    func mayChangeSomething(_ index: Int) -> Bool {
+        text.tokens[index].isMark("=") && !declaresPlainly(index) || hidesCall(index)
+    }
+
     /// Whether an equals sign in Objective-C sets what is neither a variable nor a plain property
     /// of the class: `self.x = y`, where `x` is made by this file and has no setter that it names.
     func setsForeignProperty(_ equals: Int) -> Bool {

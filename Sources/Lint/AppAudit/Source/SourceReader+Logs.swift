@@ -157,7 +157,7 @@ extension SourceReader {
     }
 
     /// Whether an equals sign stands behind a new name: `let date = …`.
-    private func declaresPlainly(_ equals: Int) -> Bool {
+    func declaresPlainly(_ equals: Int) -> Bool {
         text.sees("let", at: equals - 2) || text.sees("var", at: equals - 2)
     }
 

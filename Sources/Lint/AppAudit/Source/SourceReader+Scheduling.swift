@@ -21,6 +21,7 @@ extension SourceReader {
             readTaskCast(ofRegistrationAt: index, named: index + 2)
         case "registerPeriodicTask", "registerBGProcessingTask", "registerTask":
             readWorkmanager(name, index)
+        case "taskIdentifier": readBackgroundService(index)
         case "backgroundTask" where text.sees("(", ".", "appRefresh", "(", at: index + 1):
             see(.backgroundWork(.appRefresh), at: index)
             // SwiftUI registers it when the scene is created, in time.
@@ -56,6 +57,21 @@ extension SourceReader {
             name == "registerPeriodicTask" ? .appRefresh : .processing
         see(.backgroundWork(work), at: index)
         see(.registeredTask(nil, .unknown), at: index, named: index + 4)
+    }
+
+    /// Reads the identifier that a plugin of Flutter registers at launch in place of its own
+    /// (flutter_background_service, iOS setup): `SwiftFlutterBackgroundServicePlugin.taskIdentifier
+    /// = "…"`.
+    private mutating func readBackgroundService(_ index: Int) {
+        guard text.sees("SwiftFlutterBackgroundServicePlugin", ".", at: index - 2),
+            imports.contains(where: { $0.hasPrefix("flutter_background_service") })
+        else { return }
+        see(.backgroundWork(.appRefresh), at: index)
+        guard text.sees("=", at: index + 1), let identifier = text[index + 2],
+            case .string(isInterpolated: false) = identifier.kind,
+            !text.sees("+", at: index + 3), !text.sees(".", at: index + 3)
+        else { return }
+        see(.registeredTask(identifier.text, .unknown), at: index)
     }
 
     /// Sees a registration, at the time that its context shows, or the calls in this file. Other

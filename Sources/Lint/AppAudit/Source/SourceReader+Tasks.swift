@@ -436,7 +436,7 @@ extension SourceReader {
             isCall($0) && !doesNothing($0) && !(asksInVain && onlyAsksAgain($0))
                 && (waits || !text.sees("Task", "{", at: $0))
         }
-        let assigns = closure.contains { text.tokens[$0].isMark("=") || hidesCall($0) }
+        let assigns = closure.contains(where: mayChangeSomething)
         // One that is set again may be the first of two.
         guard !assigns, text.places(of: "expirationHandler", in: body).count < 2 else { return }
         if calls.isEmpty {

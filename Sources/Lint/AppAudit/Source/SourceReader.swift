@@ -155,6 +155,7 @@ struct SourceReader {
         readCallAction(scope)
         readTaskFunction(head, scope)
         readFetchHandler(head, scope)
+        readNotificationAnswer(head, scope)
         readDelegateClass(head, scope)
         readTransferEvents(head, scope)
         readEndOfEvents(head, scope)
@@ -215,7 +216,7 @@ struct SourceReader {
         .union([
             "registerForRemoteNotifications", "registerForRemoteNotificationTypes", "register",
             "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
-            "registerPeriodicTask", "registerBGProcessingTask", "registerTask",
+            "registerPeriodicTask", "registerBGProcessingTask", "registerTask", "taskIdentifier",
             "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
             "BGHealthResearchTaskRequest", "submit", "submitTaskRequest", "earliestBeginDate",
             "setEarliestBeginDate", "as", "scenePhase", "applicationDidEnterBackground",
@@ -236,7 +237,7 @@ struct SourceReader {
             "shouldSendContentAvailable", "setShouldSendContentAvailable",
             "allowsBackgroundLocationUpdates", "pushType", "updating", "UNNotificationContent",
             "UNMutableNotificationContent", "body", "UserDefaults", "AppStorage", "NSUserDefaults",
-            "describing", "description", "token",
+            "describing", "description", "token", "apnsToken", "APNSToken", "setAPNSToken",
         ])
 
     /// Reads a name; one of a new case, also of ``readDeviceToken(_:_:)``, belongs to ``readNames``
@@ -267,7 +268,7 @@ struct SourceReader {
             && text.places(of: "registerUserNotificationSettings").isEmpty:
             see(.obsoleteRegistration, at: index)
         case "register", "registerForTaskWithIdentifier", "registerPeriodicTask",
-            "registerBGProcessingTask", "registerTask", "backgroundTask",
+            "registerBGProcessingTask", "registerTask", "taskIdentifier", "backgroundTask",
             "BGAppRefreshTaskRequest", "BGProcessingTaskRequest",
             "BGContinuedProcessingTaskRequest", "BGHealthResearchTaskRequest":
             readScheduling(name, index)
@@ -300,6 +301,7 @@ struct SourceReader {
             readMakingOfSession(index)
             readDoubleSession(index)
         case "setMinimumBackgroundFetchInterval": see(.fetchInterval, at: index)
+        case "apnsToken", "APNSToken", "setAPNSToken": readTokenForFirebase(index)
         case "shouldSendContentAvailable", "setShouldSendContentAvailable":
             readSubscription(index)
         case "desiredPushTypes", "setDesiredPushTypes": readPushTypes(index)
@@ -389,7 +391,8 @@ struct SourceReader {
         "registerForRemoteNotifications", "registerForRemoteNotificationTypes",
         "forTaskWithIdentifier",
         "registerForTaskWithIdentifier", "backgroundTask", "BGAppRefreshTaskRequest",
-        "WorkmanagerPlugin",
+        "WorkmanagerPlugin", "SwiftFlutterBackgroundServicePlugin", "userNotificationCenter",
+        "withContentHandler",
         "BGProcessingTaskRequest", "BGContinuedProcessingTaskRequest",
         "BGHealthResearchTaskRequest", "BGTaskScheduler", "BGTask", "earliestBeginDate",
         "sceneDidEnterBackground", "sceneWillResignActive", "sceneDidBecomeActive",

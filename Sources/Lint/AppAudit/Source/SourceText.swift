@@ -33,6 +33,10 @@ struct SourceText {
 
     private final class Places {
         var byName: [String: [Int]]?
+        /// The innermost bracket around each token, or -1.
+        var brackets: [Int]?
+        /// The names that get the value of a flag somewhere.
+        var flags: Set<String>?
     }
 
     /// Parses a file.
@@ -236,6 +240,46 @@ struct SourceText {
 
     /// The places at which a name stands.
     func places(of name: String) -> [Int] { names[name] ?? [] }
+
+    /// The names that get the value of a flag somewhere: `isDone = true`.
+    var flags: Set<String> {
+        if let known = places.flags { return known }
+        let values: Set = ["true", "false", "YES", "NO", "nil"]
+        var flags: Set<String> = []
+        for (index, token) in tokens.enumerated() where token.isMark("=") {
+            guard let name = self[index - 1], name.isName, let value = self[index + 1] else {
+                continue
+            }
+            if values.contains(value.text) { flags.insert(name.text) }
+        }
+        places.flags = flags
+        return flags
+    }
+
+    /// The opening brackets around a token, up to a lower bound, the innermost first.
+    func brackets(around token: Int, from bound: Int) -> [Int] {
+        let around = innermostBrackets
+        var found: [Int] = []
+        var open = around.indices.contains(token) ? around[token] : -1
+        while open >= bound {
+            found.append(open)
+            open = around[open]
+        }
+        return found
+    }
+
+    private var innermostBrackets: [Int] {
+        if let known = places.brackets { return known }
+        var around = [Int](repeating: -1, count: tokens.count)
+        var open: [Int] = []
+        for index in tokens.indices {
+            if let last = open.last, partners[last] == index { open.removeLast() }
+            around[index] = open.last ?? -1
+            if partners[index] > index { open.append(index) }
+        }
+        places.brackets = around
+        return around
+    }
 
     /// The places in a range at which a name stands.
     func places(of name: String, in range: Range<Int>) -> ArraySlice<Int> {

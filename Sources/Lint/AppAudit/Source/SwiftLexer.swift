@@ -101,6 +101,8 @@ struct SwiftLexer {
             )
         case _ where Self.isNameByte(byte):
             add(.name, String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self), start)
+        case UInt8(ascii: "/") where !isObjectiveC && startsRegularExpression():
+            skipBareRegularExpression()
         case _ where Self.isOperatorByte(byte):
             readOperator(start)
         default:
@@ -235,6 +237,35 @@ struct SwiftLexer {
         }
     }
 
+    /// Whether a slash begins a regular expression, `/…/`: it stands where a value may begin, and
+    /// another slash ends it on its line (The Swift Programming Language, Lexical Structure).
+    private func startsRegularExpression() -> Bool {
+        let next = cursor.byte(ahead: 1)
+        guard next > 0x20, ![UInt8(ascii: "/"), UInt8(ascii: "*")].contains(next) else {
+            return false
+        }
+        guard let last = tokens.last else { return false }
+        switch last.kind {
+        case .mark: guard !["}", ")", "]", "!", "?"].contains(last.text) else { return false }
+        case .name: guard ["return", "in", "case"].contains(last.text) else { return false }
+        default: return false
+        }
+        var ahead = 1
+        while cursor.byte(ahead: ahead) > 0, cursor.byte(ahead: ahead) != 0x0a {
+            if cursor.byte(ahead: ahead) == UInt8(ascii: "/") { return true }
+            ahead += cursor.byte(ahead: ahead) == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return false
+    }
+
+    private mutating func skipBareRegularExpression() {
+        cursor.advance()
+        while !cursor.isAtEnd, cursor.byte != UInt8(ascii: "/") {
+            cursor.advance(by: cursor.byte == UInt8(ascii: "\\") ? 2 : 1)
+        }
+        cursor.advance()
+    }
+
     // MARK: String literals
 
     private mutating func readLiteral(hashes: Int, depth: Int) {
@@ -261,6 +292,13 @@ struct SwiftLexer {
                 {
                     isInterpolated = true
                     readInterpolation(depth: depth, sign: hashes == 0 ? "\\(" : "\\#(")
+                } else if !isObjectiveC, cursor.take("u{") {
+                    let digits = cursor.take { $0 != UInt8(ascii: "}") && $0 > 0x20 }.prefix(8)
+                    let number = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+                    if let scalar = number.flatMap(Unicode.Scalar.init) {
+                        value += Array(String(Character(scalar)).utf8)
+                    }
+                    _ = cursor.take("}")
                 } else {
                     value.append(Self.unescaped(cursor.byte))
                     cursor.advance()

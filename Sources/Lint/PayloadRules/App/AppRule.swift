@@ -55,6 +55,7 @@ public struct AppRule: Sendable, Identifiable {
             "CF032", "CF033", "CF034", "CF035", "CF036", "CF037", "CF038", "CF039", "CF040",
             "CF041", "CF042", "CF043", "CF044", "CF045", "CF046", "CF047", "CF048", "CF049",
             "CF050", "CF051", "CF052", "CF053", "CF054", "CF055", "CF056", "CF057", "CF058",
+            "CF059",
         ]
         .contains(id.rawValue)
     }

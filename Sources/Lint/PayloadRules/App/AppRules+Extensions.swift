@@ -86,6 +86,7 @@ extension AppRules {
             guard bundle.extensionPoint != nil else { continue }
             checkPrincipalClass(bundle, &findings)
             checkPrefix(bundle, facts, &findings)
+            checkDeploymentTarget(bundle, facts, &findings)
         }
     }
 
@@ -118,6 +119,24 @@ extension AppRules {
             bundle, at: own.place,
             "the bundle id `\(own.value)` does not begin with the app's, `\(app.value)`",
             fix: "Begin the extension's bundle id with `\(app.value).`.")
+    }
+
+    /// Reports an extension that needs a later system than the app, which runs on earlier ones
+    /// without it. Before iOS 10 there were no such extensions.
+    private static func checkDeploymentTarget(
+        _ bundle: AppFacts.Bundle, _ facts: AppFacts, _ findings: inout AppFindings
+    ) {
+        let others = facts.apps.filter { bundle.hosts.contains($0.name ?? "") }
+        let apps = others + [facts.host(of: bundle)].compactMap(\.self)
+        let known = apps.compactMap(\.deploymentTarget?.value)
+        guard bundle.platform == .iOS, let own = bundle.deploymentTarget,
+            known.count == apps.count, let latest = known.max(), latest < own.value,
+            own.value > SystemVersion(10)
+        else { return }
+        findings.report(
+            bundle, at: own.place,
+            "the extension needs iOS \(own.value), and the app runs from iOS \(latest)",
+            fix: "Give the extension the app's deployment target.", severity: .warning)
     }
 
     /// Whether a text can be a bundle id, not a build setting or a placeholder.

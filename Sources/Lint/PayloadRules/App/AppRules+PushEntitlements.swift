@@ -154,6 +154,13 @@ extension AppRules {
                     app, at: place,
                     message + ", and UIBackgroundModes has `remote-notification`",
                     severity: .warning, isSaidBy: isUnused ? "CF002" : nil)
+            } else if app.platform == .iOS, app.own(.tokenForFirebase) != nil,
+                app.sources?.isComplete(of: .likelyPushes) == false
+            {
+                // Where all was read, nothing registers, and the function never runs.
+                findings.suspect(
+                    app, at: place,
+                    message + ", and the app delegate hands its device token to Firebase")
             }
         }
     }

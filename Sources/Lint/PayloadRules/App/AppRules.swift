@@ -4,8 +4,8 @@
 public enum AppRules {
     /// All rules, by id (facts §8.2).
     public static let table: [AppRule] =
-        (waking + registration + deviceToken + pushEntitlements + voip + extensions + scheduling
-        + continuedTasks + scenes + modes + background).sorted { $0.id < $1.id }
+        (waking + registration + deviceToken + pushEntitlements + voip + extensions + notifications
+        + scheduling + continuedTasks + scenes + modes + background).sorted { $0.id < $1.id }
 
     /// The rule with this id; `nil` for an unknown one.
     public static func rule(_ id: RuleID) -> AppRule? { table.first { $0.id == id } }
@@ -91,6 +91,8 @@ extension Evidence {
         "Apple, Responding to VoIP Notifications from PushKit, iOS 26.4", .documented)
     static let broadcastPushes = Evidence(
         "Apple, Setting up broadcast push notifications", .documented)
+    static let notificationDelegate = Evidence(
+        "Apple, UNUserNotificationCenterDelegate", .documented)
     static let filteringThread = Evidence("Apple Developer Forums, thread 696068", .engineer)
     static let backgroundTasks = Evidence(
         "collected notes on BGTaskScheduler from WWDC sessions and Apple's pages", .engineer)

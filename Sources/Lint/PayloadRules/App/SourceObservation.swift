@@ -98,6 +98,8 @@ public struct SourceObservation: Hashable, Sendable {
         /// `registerForRemoteNotificationTypes`, which iOS has not followed since version 8 (Apple,
         /// UIApplication).
         case obsoleteRegistration
+        /// A device token that the app delegate hands to Firebase, which sends pushes by it.
+        case tokenForFirebase
         /// A device token that is stored in the user defaults.
         case storedDeviceToken
         /// A device token that is converted to text by its description.
@@ -258,6 +260,10 @@ public struct SourceObservation: Hashable, Sendable {
         case voipPathWithoutCompletion
         /// A path through a background fetch without completion.
         case fetchPathWithoutCompletion
+        /// A path through a function of the notification center's delegate without completion.
+        case notificationPathWithoutCompletion
+        /// A path through a notification service extension without a call of its content handler.
+        case contentPathWithoutHandler
         /// A path on which a handler completes twice.
         case completedTwice
         /// A path through a task's handler without ending the task.

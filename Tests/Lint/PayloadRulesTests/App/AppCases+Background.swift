@@ -34,6 +34,8 @@ extension AppCase {
         ]
         + fault("CF034", .voipPathWithoutCompletion, .warning)
         + fault("CF050", .completedTwice, .warning)
+        + fault("CF059", .notificationPathWithoutCompletion, .warning)
+        + fault("CF059", .contentPathWithoutHandler, .warning)
         + fault("CF035", .taskPathWithoutEnd, .warning) + fault("CF055", .earlyEnd, .warning)
         + fault("CF036", .taskWithoutExpiration, .warning)
         + fault("CF036", .lateExpiration, .warning)

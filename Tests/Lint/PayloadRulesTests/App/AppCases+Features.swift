@@ -117,6 +117,15 @@ extension AppCase {
         return facts
     }
 
+    /// The extension needs a system, and the app another one.
+    private static func service(from own: SystemVersion?, app: SystemVersion?) -> AppFacts {
+        var facts = service(goodService)
+        let place = AppPlace(file: "App.xcodeproj", line: 1)
+        facts.bundles[0].deploymentTarget = app.map { Located($0, at: place) }
+        facts.bundles[1].deploymentTarget = own.map { Located($0, at: place) }
+        return facts
+    }
+
     private static let servicePoint = "com.apple.usernotifications.service"
     private static let goodService = [
         "NSExtensionPointIdentifier": servicePoint, "NSExtensionPrincipalClass": "M.Service",
@@ -147,6 +156,10 @@ extension AppCase {
                 ["NSExtensionPointIdentifier": "com.apple.widgetkit-extension"],
                 seen: [.serviceExtension]), nil),
         AppCase("CF016", "good", service(goodService), nil),
+        AppCase("CF016", "later", service(from: .init(17, 2), app: .init(17)), .warning),
+        AppCase("CF016", "as late", service(from: .init(17), app: .init(17)), nil),
+        AppCase("CF016", "the first system with any", service(from: .init(10), app: .init(9)), nil),
+        AppCase("CF016", "an unknown system", service(from: .init(17), app: nil), nil),
         AppCase(
             "CF016", "a widget",
             service(["NSExtensionPointIdentifier": "com.apple.widgetkit-extension"]), nil),

@@ -226,6 +226,12 @@ extension AppCase {
             "CF005", "source text", .app(entitlements: [:], seen: [.voipRegistration(.unknown)]),
             .warning),
         AppCase(
+            "CF005", "a token for Firebase, and a library that may register",
+            .app(entitlements: [:], seen: [.tokenForFirebase], isComplete: false), .warning),
+        AppCase(
+            "CF005", "a token for Firebase, and nothing registers",
+            .app(entitlements: [:], seen: [.tokenForFirebase]), nil),
+        AppCase(
             "CF005", "macOS, asked for on iOS alone",
             .conditional(
                 .app(entitlements: [:], seen: [.voipRegistration(.unknown)], platform: .macOS),

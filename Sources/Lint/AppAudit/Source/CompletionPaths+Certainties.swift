@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Conditions that say whether the call was made, or that are always met; and code that never
+/// returns.
+extension CompletionPaths {
+    /// The most places of a name that are looked at for one condition.
+    private static let placeLimit = 16
+
+    /// The side of a condition that needs no call: true for what runs if it is met, false for what
+    /// runs if it is not; `nil` if both do. The call was made there, or it never runs.
+    func needlessSide(of condition: Range<Int>) -> Bool? {
+        if let name = soleName(in: condition) {
+            if isMutableCopy(name.index) { return !name.isWanted }
+            if tellsOfCall(name.index) { return name.isWanted }
+        }
+        guard let own = comparison(condition) else { return nil }
+        for isMet in [true, false] {
+            let known = SettledCondition(
+                scope: own.scope, operands: own.operands, isMet: own.isMet == isMet)
+            if let first = settledConditions[known],
+                isUnchanged(own.operands, since: first, until: condition.lowerBound)
+            {
+                // The opposite of an earlier one, in an `if`, has the call itself.
+                return isMet || text.sees("guard", at: condition.lowerBound) ? isMet : nil
+            }
+        }
+        return nil
+    }
+
+    /// The only value that a condition asks for, and whether it has to be true or there: `if flag`,
+    /// `if (!flag)`, `flag == false`, `let value`, `let other = value`, `value != nil`.
+    private func soleName(in condition: Range<Int>) -> (index: Int, isWanted: Bool)? {
+        var words = condition.filter {
+            !["if", "guard", "else", "(", ")", "self", "."].contains(text.tokens[$0].text)
+        }
+        guard words.count <= 4 else { return nil }
+        if words.count > 1, ["let", "var"].contains(text.tokens[words[0]].text) {
+            guard words.count == 2 || words.count == 4 && text.sees("=", at: words[2]),
+                let name = words.last, text.tokens[name].isName
+            else { return nil }
+            return (name, true)
+        }
+        var isWanted = true
+        if let first = words.first, text.tokens[first].isMark("!") {
+            isWanted = false
+            words.removeFirst()
+        }
+        guard let name = words.first, text.tokens[name].isName else { return nil }
+        if words.count == 1 { return (name, isWanted) }
+        guard words.count == 3, isWanted else { return nil }
+        let isNo = ["false", "NO", "nil"].contains(text.tokens[words[2]].text)
+        guard isNo || ["true", "YES"].contains(text.tokens[words[2]].text) else { return nil }
+        switch text.tokens[words[1]].text {
+        case "==": return (name, !isNo)
+        case "!=": return (name, isNo)
+        default: return nil
+        }
+    }
+
+    /// Whether a part of a condition unwraps such a copy: `let best = self.best`.
+    func bindsCopy(_ part: Range<Int>) -> Bool {
+        part.contains { text.tokens[$0].isName("let") }
+            && soleName(in: part).map { isMutableCopy($0.index) } == true
+    }
+
+    /// Whether a name stands for a copy of a content that can be changed, which is always made.
+    private func isMutableCopy(_ index: Int) -> Bool {
+        guard !text.places(of: "mutableCopy").isEmpty else { return false }
+        let places = text.places(of: text.tokens[index].text, in: 0..<index)
+        return places.prefix(AuditLimits.headWords).contains { place in
+            guard
+                let equals = (place + 1..<min(place + 5, text.tokens.count))
+                    .first(where: { text.tokens[$0].isMark("=") }),
+                equals == place + 1 || text.sees(":", at: place + 1)
+            else { return false }
+            let value = equals + 1..<text.statementEnd(equals, equals..<text.tokens.count)
+            return !text.places(of: "mutableCopy", in: value).isEmpty
+                && (text.isObjectiveC
+                    || !text.places(of: "UNMutableNotificationContent", in: value).isEmpty)
+        }
+    }
+
+    /// Whether a name is a flag of the function, unset at first, that is set only beside the call.
+    private func tellsOfCall(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        guard text.flags.contains(name) else { return false }
+        let body = text.content(ofBracket: open)
+        let places = text.places(of: name, in: body)
+        guard places.count <= Self.placeLimit, let declaration = places.first,
+            text.sees("var", at: declaration - 1) || text.sees("BOOL", at: declaration - 1)
+                || text.sees("bool", at: declaration - 1),
+            text.sees("=", "false", at: declaration + 1)
+                || text.sees("=", "NO", at: declaration + 1)
+        else { return false }
+        let settings = places.dropFirst().filter { text.sees("=", at: $0 + 1) }
+        return !settings.isEmpty
+            && settings.allSatisfy { place in
+                guard text.sees("true", at: place + 2) || text.sees("YES", at: place + 2) else {
+                    return false
+                }
+                let scope = text.scopeIndices[place]
+                let isBeside = { (index: Int) in
+                    settles(index)
+                        && (text.scopeIndices[index] == scope || isInClosure(index, of: scope))
+                }
+                let ends: Set = ["case", "default", "break"]
+                let before = (body.lowerBound..<place).suffix(AuditLimits.headWords).reversed()
+                    .prefix {
+                        text.scopeIndices[$0] >= scope && !ends.contains(text.tokens[$0].text)
+                    }
+                let after = (place..<body.upperBound).prefix(AuditLimits.headWords)
+                    .prefix {
+                        text.scopeIndices[$0] >= scope && !ends.contains(text.tokens[$0].text)
+                    }
+                return before.contains(where: isBeside) || after.contains(where: isBeside)
+            }
+    }
+
+    /// Whether a token is in a closure that stands in a scope.
+    private func isInClosure(_ index: Int, of scope: Int) -> Bool {
+        let own = text.scopeIndices[index]
+        guard own >= 0, case .closure = text.scopes[own].kind else { return false }
+        return text.scopeIndices[text.scopes[own].open] == scope
+    }
+
+    /// Whether one of some conditions is always met: `if a != b { … } else if a == b { … }`.
+    func areExhaustive(_ conditions: [Range<Int>]) -> Bool {
+        guard let last = conditions.last, conditions.count > 1 else { return false }
+        let own = comparison(last)
+        let equal = operands(last, of: "==")
+        let isOne = equal.count == 1 && !last.contains { text.tokens[$0].isMark("&&") }
+        return conditions.dropLast().contains { condition in
+            if isOne, operands(condition, of: "!=").contains(equal[0]) { return true }
+            guard let own, let other = comparison(condition) else { return false }
+            return other.operands == own.operands && other.isMet != own.isMet
+        }
+    }
+
+    private func operands(_ condition: Range<Int>, of mark: String) -> [[String?]] {
+        condition.filter { text.tokens[$0].isMark(mark) }
+            .map { mark in
+                // `.active` is two words.
+                let value = text.sees(".", at: mark + 1) ? mark + 2 : mark + 1
+                return [text[mark - 1]?.text, text[value]?.text]
+            }
+    }
+
+    /// Whether a call never returns: of the system, or of a function of this file that says so.
+    func neverReturns(_ index: Int) -> Bool {
+        let name = text.tokens[index].text
+        if text.isObjectiveC, name == "NSException" {
+            return text.sees("raise", ":", at: index + 1)
+        }
+        guard text.sees("(", at: index + 1) else { return false }
+        if ["exit", "_exit", "abort", "__builtin_unreachable"].contains(name) {
+            return !text.sees(".", at: index - 1) || text.sees("Darwin", at: index - 2)
+        }
+        guard !text.isObjectiveC, let functions = text.functions[name], functions.count == 1 else {
+            return false
+        }
+        return text.sees("->", "Never", at: functions[0].open - 2)
+    }
+
+    /// Whether a loop ends only by a return: `while true` or `for (;;)` without a `break`.
+    func isEndless(_ head: Range<Int>, _ body: Range<Int>) -> Bool {
+        let condition = text.tokens[head.dropFirst()].filter { !$0.isMark("(") && !$0.isMark(")") }
+        let texts = condition.map(\.text)
+        guard texts == [";", ";"] || texts.count == 1 && ["true", "YES", "1"].contains(texts[0])
+        else { return false }
+        let loops: Set = ["for", "while", "repeat", "switch"]
+        return !body.contains { index in
+            let token = text.tokens[index]
+            guard token.isName, ["break", "goto"].contains(token.text) else { return false }
+            // A `break` with a label may leave an outer statement.
+            if token.text == "goto" || text[index + 1]?.position.line == token.position.line,
+                text[index + 1]?.isName == true
+            {
+                return true
+            }
+            for scope in text.scopes(around: index) {
+                if scope.open < body.lowerBound { return true }
+                if case .control(let keyword) = scope.kind, loops.contains(keyword) { return false }
+            }
+            return true
+        }
+    }
+
+    /// The tokens of the `@finally` after an `@try`, which runs on every path.
+    func finallyBody(at start: Int, _ range: Range<Int>) -> Range<Int>? {
+        var index = start
+        while index + 1 < range.upperBound, text.tokens[index].isMark("@"),
+            let part = text.block(after: index + 1, range)
+        {
+            if text.tokens[index + 1].isName("finally") { return part.body }
+            guard text.tokens[index + 1].isName("catch") else { return nil }
+            index = part.next
+        }
+        return nil
+    }
+
+    /// Whether a case falls through to the next one.
+    func fallsThrough(_ statements: Range<Int>) -> Bool {
+        guard text.isObjectiveC else {
+            // `@unknown` belongs to the next label.
+            let isUnknown = text.sees("@", "unknown", at: statements.upperBound - 2)
+            return text.sees("fallthrough", at: statements.upperBound - (isUnknown ? 3 : 1))
+        }
+        let ends: Set = ["break", "return", "continue", "goto", "throw"]
+        return !statements.contains { ends.contains(text.tokens[$0].text) }
+    }
+}
