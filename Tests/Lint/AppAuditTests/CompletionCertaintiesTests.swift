@@ -45,11 +45,18 @@ struct CompletionCertaintiesTests {
         #expect(
             Self.gaps(Self.swift, set + "if c { isDone = true }\nif !isDone { done(x) }") == [0])
         #expect(Self.gaps(Self.swift, set + "if isDone { done(.noData) }") == [0])
+        for change in ["check(&isDone)", "isDone.toggle()", "(isDone, n) = (true, 1)"] {
+            #expect(
+                Self.gaps(Self.swift, "\(set)\(change)\nif !isDone { done(y) }") == [0], "\(change)"
+            )
+        }
+        #expect(Self.gaps(Self.swift, set + "if !isDone { done(y) } else { log() }") == [])
         let other = set.replacing("var isDone = false\n", with: "")
         #expect(Self.gaps(Self.swift, other + "if isDone { return }\ndone(.noData)") == [5])
         let objectiveC =
             "BOOL isDone = NO;\nif (a) {\ndone(1);\nisDone = YES;\n}\nif (!isDone) { done(2); }"
         #expect(Self.gaps(Self.objectiveC, objectiveC) == [])
+        #expect(Self.gaps(Self.objectiveC, "static " + objectiveC) == [0])
         let cases =
             "var isDone = false\nswitch a {\ncase .b:\ndone(x)\nisDone = true\ndefault: break\n}\n"
         #expect(Self.gaps(Self.swift, cases + "if !isDone { done(y) }") == [])
@@ -61,10 +68,10 @@ struct CompletionCertaintiesTests {
             ("if p { done(x) } else if !p { done(y) }", []),
             ("if n > 2 { done(x) } else if n <= 2 { done(y) }", []),
             ("if n > 2 { done(x) } else if n <= 3 { done(y) }", [0]),
-            ("if p { done(x) }\nguard !p else { return }\ndone(y)", []),
-            ("if p { done(x) }\nguard p else { return }\ndone(y)", [2]),
-            ("if p { done(x) }\nif p { return }\ndone(y)", []),
-            ("if p { done(x) }\np = q\nif p { return }\ndone(y)", [3]),
+            // What is asked twice may have changed.
+            ("if p { done(x) }\nload()\nguard !p else { return }\ndone(y)", [3]),
+            ("if p { done(x) }\nload()\nif p { return }\ndone(y)", [3]),
+            ("if u[\"a\"] != nil { done(x) } else if u[\"b\"] == nil { done(y) }", [0]),
         ])
     func opposites(body: String, lines: [Int]) {
         #expect(Self.gaps(Self.swift, body) == lines, "\(body)")
@@ -85,6 +92,16 @@ struct CompletionCertaintiesTests {
         #expect(
             Self.gaps(Self.content, copy + "guard let c, let u = url(c) else { return }\ndone(c)")
                 == [2])
+        for value in [
+            "cached?.mutableCopy() as? UNMutableNotificationContent",
+            "change(r.content.mutableCopy() as! UNMutableNotificationContent)",
+            "r.content.mutableCopy() as? UNMutableNotificationContent\nc = change(c)",
+        ] {
+            let body = "var c = \(value)\nif let c { done(c) }"
+            #expect(Self.gaps(Self.content, body) == [0], "\(value)")
+        }
+        let typed = copy.replacing("let c", with: "let c: UNMutableNotificationContent?")
+        #expect(Self.gaps(Self.content, typed + "if let c { done(c) }") == [])
         let objectiveC = "UNMutableNotificationContent *c = [r.content mutableCopy];\n"
         for body in ["if (c) { done(c); }", "if (!c) return;\ndone(c);"] {
             #expect(Self.gaps(Self.objectiveCContent, objectiveC + body) == [], "\(body)")
@@ -101,10 +118,24 @@ struct CompletionCertaintiesTests {
             #expect(Self.gaps(Self.swift, body, rest) == [], "\(call)")
         }
         #expect(Self.gaps(Self.swift, "if b { done(x) } else { task.exit() }") == [0])
+        for own in ["func exit(_ code: Int) { log() }", "struct E { func exit(_ c: Int) {} }"] {
+            #expect(
+                Self.gaps(Self.swift, "if b { done(x) } else { exit(0) }", own) == [0], "\(own)")
+        }
+        let never = "enum E { static func stop() -> Never { fatalError() } }"
+        #expect(Self.gaps(Self.swift, "if b { done(x) } else { player.stop() }", never) == [0])
         for call in ["abort();", "[NSException raise:@\"a\" format:@\"b\"];"] {
             #expect(
                 Self.gaps(Self.objectiveC, "if (b) { done(1); } else { \(call) }") == [], "\(call)")
         }
+    }
+
+    @Test("what runs where it stands may leave the call to what follows")
+    func closuresAtOnce() {
+        let first = "queue.sync {\nload()\nif x == nil { return done(y) }\n}\n"
+        #expect(Self.gaps(Self.swift, first + "Task { await run()\ndone(x) }") == [])
+        #expect(Self.gaps(Self.swift, first) == [0])
+        #expect(Self.gaps(Self.swift, first.replacing("sync", with: "async")) == [1])
     }
 
     @Test(

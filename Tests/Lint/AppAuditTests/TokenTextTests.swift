@@ -175,4 +175,27 @@ struct TokenTextTests {
                 + ".replacingOccurrences(of: \" \", with: \"\")\n}",
         ])
     func otherDescriptions(source: String) { #expect(!Self.describes(source)) }
+
+    @Test(
+        "a token that the app delegate hands to Firebase",
+        arguments: [
+            ("Messaging.messaging().apnsToken = t", "a.swift", true),
+            ("Session.shared.apnsToken = t", "a.swift", false),
+            ("log(Messaging.messaging().apnsToken)", "a.swift", false),
+            ("[FIRMessaging messaging].APNSToken = t;", "a.m", true),
+            ("[[FIRMessaging messaging] setAPNSToken:t type:kind];", "a.m", true),
+            ("self.APNSToken = t;", "a.m", false),
+        ])
+    func firebase(body: String, path: String, isTaken: Bool) {
+        let head =
+            path.hasSuffix(".m")
+            ? "- (void)application:(UIApplication *)a "
+                + "didRegisterForRemoteNotificationsWithDeviceToken:(NSData *)t"
+            : "func application(_ a: A, didRegisterForRemoteNotificationsWithDeviceToken t: Data)"
+        for (head, isDelegate) in [(head, true), ("func f(_ t: Data)", false)] {
+            let text = SourceText(Array("\(head) {\n\(body)\n}".utf8), path: path)
+            let found = SourceReader.observations(in: text, SourceConstants()).map(\.subject)
+            #expect(found.contains(.tokenForFirebase) == (isTaken && isDelegate), "\(body)")
+        }
+    }
 }

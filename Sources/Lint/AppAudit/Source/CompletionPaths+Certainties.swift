@@ -9,22 +9,9 @@ extension CompletionPaths {
     /// The side of a condition that needs no call: true for what runs if it is met, false for what
     /// runs if it is not; `nil` if both do. The call was made there, or it never runs.
     func needlessSide(of condition: Range<Int>) -> Bool? {
-        if let name = soleName(in: condition) {
-            if isMutableCopy(name.index) { return !name.isWanted }
-            if tellsOfCall(name.index) { return name.isWanted }
-        }
-        guard let own = comparison(condition) else { return nil }
-        for isMet in [true, false] {
-            let known = SettledCondition(
-                scope: own.scope, operands: own.operands, isMet: own.isMet == isMet)
-            if let first = settledConditions[known],
-                isUnchanged(own.operands, since: first, until: condition.lowerBound)
-            {
-                // The opposite of an earlier one, in an `if`, has the call itself.
-                return isMet || text.sees("guard", at: condition.lowerBound) ? isMet : nil
-            }
-        }
-        return nil
+        guard let name = soleName(in: condition) else { return nil }
+        if isMutableCopy(name.index, before: condition.lowerBound) { return !name.isWanted }
+        return tellsOfCall(name.index) ? name.isWanted : nil
     }
 
     /// The only value that a condition asks for, and whether it has to be true or there: `if flag`,
@@ -60,24 +47,48 @@ extension CompletionPaths {
     /// Whether a part of a condition unwraps such a copy: `let best = self.best`.
     func bindsCopy(_ part: Range<Int>) -> Bool {
         part.contains { text.tokens[$0].isName("let") }
-            && soleName(in: part).map { isMutableCopy($0.index) } == true
+            && soleName(in: part).map { isMutableCopy($0.index, before: part.lowerBound) } == true
     }
 
-    /// Whether a name stands for a copy of a content that can be changed, which is always made.
-    private func isMutableCopy(_ index: Int) -> Bool {
+    /// Whether the last value of a name before a condition is a copy of a content that can be
+    /// changed, which is always made.
+    private func isMutableCopy(_ index: Int, before end: Int) -> Bool {
         guard !text.places(of: "mutableCopy").isEmpty else { return false }
-        let places = text.places(of: text.tokens[index].text, in: 0..<index)
-        return places.prefix(AuditLimits.headWords).contains { place in
-            guard
-                let equals = (place + 1..<min(place + 5, text.tokens.count))
-                    .first(where: { text.tokens[$0].isMark("=") }),
-                equals == place + 1 || text.sees(":", at: place + 1)
-            else { return false }
+        for place in text.places(of: text.tokens[index].text, in: 0..<end).reversed() {
+            let equals = (place + 1..<min(place + 5, text.tokens.count)).first {
+                text.tokens[$0].isMark("=")
+            }
+            guard let equals, equals == place + 1 || text.sees(":", at: place + 1) else { continue }
             let value = equals + 1..<text.statementEnd(equals, equals..<text.tokens.count)
-            return !text.places(of: "mutableCopy", in: value).isEmpty
-                && (text.isObjectiveC
-                    || !text.places(of: "UNMutableNotificationContent", in: value).isEmpty)
+            let isOfKind =
+                text.isObjectiveC
+                || !text.places(of: "UNMutableNotificationContent", in: value).isEmpty
+            return isOfKind
+                && text.places(of: "mutableCopy", in: value).contains { copy in
+                    let brackets = text.brackets(around: copy, from: value.lowerBound)
+                    return copiesContent(copy)
+                        // What gets the copy may have another result.
+                        && (text.isObjectiveC
+                            ? brackets.count < 2
+                            : brackets.allSatisfy { text[$0 - 1]?.isName != true })
+                }
         }
+        return false
+    }
+
+    /// Whether `mutableCopy` is sent to the content of a request, which is there:
+    /// `request.content.mutableCopy()`, and not `cached?.mutableCopy()`.
+    func copiesContent(_ index: Int) -> Bool {
+        let content = text.sees(".", at: index - 1) ? index - 2 : index - 1
+        guard text.sees("content", at: content) else { return false }
+        guard text.sees(".", at: content - 1) else { return true }
+        let isOptional = text.sees("?", ".", at: content - 4)
+        guard let owner = text[content - 2], owner.isName, !isOptional else { return false }
+        return owner.text.lowercased().hasSuffix("request")
+            || text.places(of: "UNNotificationRequest").contains { type in
+                text.sees(owner.text, ":", at: type - 2)
+                    || text.sees("*", ")", owner.text, at: type + 1)
+            }
     }
 
     /// Whether a name is a flag of the function, unset at first, that is set only beside the call.
@@ -89,11 +100,19 @@ extension CompletionPaths {
         guard places.count <= Self.placeLimit, let declaration = places.first,
             text.sees("var", at: declaration - 1) || text.sees("BOOL", at: declaration - 1)
                 || text.sees("bool", at: declaration - 1),
+            !text.sees("static", at: declaration - 2),
             text.sees("=", "false", at: declaration + 1)
                 || text.sees("=", "NO", at: declaration + 1)
         else { return false }
         let settings = places.dropFirst().filter { text.sees("=", at: $0 + 1) }
-        return !settings.isEmpty
+        // What else is done with it may set it: `check(&isDone)`, `isDone.toggle()`.
+        let ends: Set = ["{", "else", "==", "!=", ")", "&&", "||"]
+        let isRead = places.dropFirst().allSatisfy { place in
+            text.sees("=", at: place + 1)
+                || !text.sees("&", at: place - 1)
+                    && text[place + 1].map { ends.contains($0.text) } == true
+        }
+        return isRead && !settings.isEmpty
             && settings.allSatisfy { place in
                 guard text.sees("true", at: place + 2) || text.sees("YES", at: place + 2) else {
                     return false
@@ -139,10 +158,27 @@ extension CompletionPaths {
     private func operands(_ condition: Range<Int>, of mark: String) -> [[String?]] {
         condition.filter { text.tokens[$0].isMark(mark) }
             .map { mark in
-                // `.active` is two words.
+                // `.active` is two words, and `calls[id]` has a bracket.
                 let value = text.sees(".", at: mark + 1) ? mark + 2 : mark + 1
-                return [text[mark - 1]?.text, text[value]?.text]
+                var start = mark - 1
+                if text.sees("]", at: start), text.partners[start] > 0 {
+                    start = text.partners[start] - 1
+                }
+                let first = text.tokens[max(0, start)..<mark].map(\.text).joined(separator: " ")
+                return [first, text[value]?.text]
             }
+    }
+
+    /// Whether a function runs its closure before it returns.
+    func runsInPlace(_ callee: Int) -> Bool {
+        switch text[callee]?.text {
+        case "autoreleasepool": return true
+        case "performAndWait": return text.sees(".", at: callee - 1)
+        case "sync":
+            let owner = text.sees(".", at: callee - 1) ? text[callee - 2]?.text.lowercased() : nil
+            return owner.map { $0 == "main" || $0.hasSuffix("queue") } == true
+        default: return false
+        }
     }
 
     /// Whether a call never returns: of the system, or of a function of this file that says so.
@@ -153,11 +189,14 @@ extension CompletionPaths {
         }
         guard text.sees("(", at: index + 1) else { return false }
         if ["exit", "_exit", "abort", "__builtin_unreachable"].contains(name) {
-            return !text.sees(".", at: index - 1) || text.sees("Darwin", at: index - 2)
+            let isOwn =
+                text.functions[name] != nil
+                || text.places(of: name).contains { text.sees("=", at: $0 + 1) }
+            return !isOwn && (!text.sees(".", at: index - 1) || text.sees("Darwin", at: index - 2))
         }
-        guard !text.isObjectiveC, let functions = text.functions[name], functions.count == 1 else {
-            return false
-        }
+        guard !text.isObjectiveC, let functions = text.functions[name], functions.count == 1,
+            !text.sees(".", at: index - 1) || text.sees("self", at: index - 2)
+        else { return false }
         return text.sees("->", "Never", at: functions[0].open - 2)
     }
 

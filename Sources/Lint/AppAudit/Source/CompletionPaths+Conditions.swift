@@ -28,9 +28,13 @@ extension CompletionPaths {
         let type = text.tokens[min(cast + 2, part.upperBound)..<part.upperBound].map(\.text)
             .filter { $0 != "else" && $0 != ")" }.joined()
         if text.sees("mutableCopy", "(", ")", at: cast - 3) {
-            return type == "UNMutableNotificationContent"
+            return type == "UNMutableNotificationContent" && copiesContent(cast - 3)
         }
-        guard ["dictionaryPayload", "userInfo"].contains(text[cast - 1]?.text) else { return false }
+        // That of an error or of a notification in the app may be missing.
+        let isOfPush =
+            text.sees("userInfo", at: cast - 1)
+            && (!text.sees(".", at: cast - 2) || text.sees("content", at: cast - 3))
+        guard isOfPush || text.sees("dictionaryPayload", at: cast - 1) else { return false }
         return [
             "[String:Any]", "[String:AnyObject]", "[AnyHashable:Any]", "[NSObject:AnyObject]",
             "NSDictionary",

@@ -30,7 +30,7 @@ extension CompletionPaths {
 
     /// Whether nothing sets a name of a condition between the block of its statement and another
     /// statement.
-    func isUnchanged(_ operands: [String], since first: Int, until end: Int) -> Bool {
+    private func isUnchanged(_ operands: [String], since first: Int, until end: Int) -> Bool {
         let start = text.block(after: first, first..<end)?.next ?? first
         return !(min(start, end)..<end).contains { index in
             guard text.tokens[index].isName, operands.contains(text.tokens[index].text) else {

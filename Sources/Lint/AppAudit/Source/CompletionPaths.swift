@@ -239,13 +239,13 @@ struct CompletionPaths {
         return isSettled && other.gaps.count == gaps.count
     }
 
-    /// Whether the call was made behind a closure that runs where it stands, `autoreleasepool {`;
-    /// `nil` for others. It leaves no path open by itself, and its value may tell of the call.
+    /// Whether the call was made behind a closure that runs where it stands, `autoreleasepool {` or
+    /// `queue.sync {`; `nil` for others. It leaves no path open by itself, and its value may tell
+    /// of the call.
     private func settlesAtOnce(
         _ open: Int, _ body: Range<Int>, _ isSettled: Bool, _ depth: Int
     ) -> Bool? {
-        guard !text.isObjectiveC, let callee = text[open - 1], callee.isName("autoreleasepool"),
-            let site = text.call(at: open - 1)
+        guard !text.isObjectiveC, runsInPlace(open - 1), let site = text.call(at: open - 1)
         else { return nil }
         if isSettled || text.usesValue(of: site) { return isSettled || mentions(body) }
         var other = self
@@ -406,7 +406,8 @@ struct CompletionPaths {
             if mentions(word..<branch.open) { isSettled = true }
             if isElseIf { conditions.append(word..<branch.open) }
             if !isExempt || isNegated {
-                let result = walk(branch.body, isSettled: isSettled, depth: depth + 1)
+                let result = walk(
+                    branch.body, isSettled: isSettled || needless == false, depth: depth + 1)
                 branches.append(Branch(open: branch.open, isSettled: result))
             }
             next = branch.next

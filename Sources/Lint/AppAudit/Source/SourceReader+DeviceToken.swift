@@ -39,7 +39,9 @@ extension SourceReader {
         let isSet =
             text.sees("=", at: index + 1)
             || text.tokens[index].isName("setAPNSToken") && isCall(index)
-        guard isSet, case .function(let head)? = outerFunction(of: index)?.kind,
+        let owners: Set = ["Messaging", "FIRMessaging"]
+        guard isSet, text.tokens[..<index].suffix(6).contains(where: { owners.contains($0.text) }),
+            case .function(let head)? = outerFunction(of: index)?.kind,
             head.name == "application", head.has(Self.tokenLabel)
         else { return }
         see(.tokenForFirebase, at: index)

@@ -33,7 +33,10 @@ extension SourceReader {
     private func property(keeping name: String, in scope: SourceScope) -> String? {
         let body = text.content(ofBracket: scope.open)
         let kept = text.places(of: name, in: body).first { text.sees("=", at: $0 - 1) }
-        guard let kept, let property = text[kept - 2], property.isName else { return nil }
+        guard let kept, let property = text[kept - 2], property.isName,
+            // One of another object is handed to that.
+            !text.sees(".", at: kept - 3) || text.sees("self", at: kept - 4)
+        else { return nil }
         return property.text
     }
 
@@ -50,13 +53,27 @@ extension SourceReader {
         guard text.isObjectiveC || inherited == ["UNNotificationServiceExtension"] else { return }
         let names = names.union(names.map { "_" + $0 })
         let body = text.content(ofBracket: scope.open)
+        // Something else gets the extension itself, and may call it back.
+        let escapes = text.places(of: "self").contains { place in
+            !body.contains(place) && !text.sees(".", at: place + 1)
+                && ["=", "(", ":", ","].contains { text.sees($0, at: place - 1) }
+        }
+        guard !escapes else { return }
         // The functions that use it, and those that mention these, and so on.
         var answering: Set<String> = []
         var open = names
         while let name = open.popFirst() {
             for place in text.places(of: name) where !body.contains(place) {
-                guard case .function(let other)? = outerFunction(of: place)?.kind,
-                    other.name != "serviceExtensionTimeWillExpire",
+                guard case .function(let other)? = outerFunction(of: place)?.kind else {
+                    // A property, a parameter or a label. Others are in an observer, or in a
+                    // closure that a property holds.
+                    let isDeclared =
+                        text.sees("var", at: place - 1) || text.sees(":", at: place + 1)
+                        || text.sees("func", at: place - 1) || text.isObjectiveC
+                    guard isDeclared else { return }
+                    continue
+                }
+                guard other.name != "serviceExtensionTimeWillExpire",
                     answering.insert(other.name).inserted
                 else { continue }
                 open.insert(other.name)
@@ -74,13 +91,15 @@ extension SourceReader {
                 }
             })
         else { return }
-        let settles = { [text] (index: Int) in
+        let settles = { [self] (index: Int) in
             let token = text.tokens[index]
             guard token.isName else { return false }
+            if isOfOtherFile(index) { return true }
             if names.contains(token.text) {
                 let isKept =
                     text.sees("=", at: index - 1)
                     && !["let", "var"].contains(text[index - 3]?.text)
+                    && (!text.sees(".", at: index - 3) || text.sees("self", at: index - 4))
                 return !isKept && !text.isLabel(index) && !text.sees("=", at: index + 1)
             }
             // An object that gets the extension itself may answer.
@@ -95,5 +114,17 @@ extension SourceReader {
             CompletionPaths.Strictness(exemptNames: ["isCancelled"], startsAnew: true),
             settles: settles)
         see(.fault(.contentPathWithoutHandler), atFirstOf: paths.gaps)
+    }
+
+    /// Whether a call is of a function of the class that this file lacks: of an extension or a
+    /// category in another file.
+    private func isOfOtherFile(_ index: Int) -> Bool {
+        guard isCall(index), functions[text.tokens[index].text] == nil,
+            text.tokens[index].text.first?.isLowercase == true
+        else { return false }
+        if text.isObjectiveC { return text.sees("[", "self", at: index - 2) }
+        let isOwn =
+            text.sees("self", ".", at: index - 2) || text.sees("self", "?", ".", at: index - 3)
+        return (isOwn || !text.sees(".", at: index - 1)) && !isIdleCall(index)
     }
 }

@@ -102,7 +102,7 @@ struct SwiftLexer {
         case _ where Self.isNameByte(byte):
             add(.name, String(decoding: cursor.take(while: Self.isNameByte), as: UTF8.self), start)
         case UInt8(ascii: "/") where !isObjectiveC && startsRegularExpression():
-            skipBareRegularExpression()
+            cursor.advance(by: (endOfRegularExpression ?? 0) + 1)
         case _ where Self.isOperatorByte(byte):
             readOperator(start)
         default:
@@ -241,29 +241,42 @@ struct SwiftLexer {
     /// another slash ends it on its line (The Swift Programming Language, Lexical Structure).
     private func startsRegularExpression() -> Bool {
         let next = cursor.byte(ahead: 1)
-        guard next > 0x20, ![UInt8(ascii: "/"), UInt8(ascii: "*")].contains(next) else {
-            return false
-        }
+        // `reduce(8, /)`
+        guard next > 0x20, !"/*),]".utf8.contains(next) else { return false }
         guard let last = tokens.last else { return false }
         switch last.kind {
         case .mark: guard !["}", ")", "]", "!", "?"].contains(last.text) else { return false }
         case .name: guard ["return", "in", "case"].contains(last.text) else { return false }
         default: return false
         }
-        var ahead = 1
-        while cursor.byte(ahead: ahead) > 0, cursor.byte(ahead: ahead) != 0x0a {
-            if cursor.byte(ahead: ahead) == UInt8(ascii: "/") { return true }
-            ahead += cursor.byte(ahead: ahead) == UInt8(ascii: "\\") ? 2 : 1
-        }
-        return false
+        return endOfRegularExpression != nil
     }
 
-    private mutating func skipBareRegularExpression() {
-        cursor.advance()
-        while !cursor.isAtEnd, cursor.byte != UInt8(ascii: "/") {
-            cursor.advance(by: cursor.byte == UInt8(ascii: "\\") ? 2 : 1)
+    /// The distance to the slash that ends a regular expression on this line; `nil` if there is
+    /// none, or if it would close a parenthesis that it does not open.
+    private var endOfRegularExpression: Int? {
+        var ahead = 1
+        var open = 0
+        var isInSet = false
+        while cursor.byte(ahead: ahead) >= 0x20 || cursor.byte(ahead: ahead) == 0x09 {
+            switch cursor.byte(ahead: ahead) {
+            case UInt8(ascii: "\\"):
+                ahead += 1
+                guard cursor.byte(ahead: ahead) >= 0x20 else { return nil }
+            case UInt8(ascii: "["): isInSet = true
+            case UInt8(ascii: "]"): isInSet = false
+            case UInt8(ascii: "(") where !isInSet: open += 1
+            case UInt8(ascii: ")") where !isInSet:
+                open -= 1
+                if open < 0 { return nil }
+            case UInt8(ascii: "/"):
+                let next = cursor.byte(ahead: ahead + 1)
+                return next == UInt8(ascii: "/") || next == UInt8(ascii: "*") ? nil : ahead
+            default: break
+            }
+            ahead += 1
         }
-        cursor.advance()
+        return nil
     }
 
     // MARK: String literals

@@ -136,23 +136,22 @@ final class Report {
     /// Ends the report.
     func end() -> LintResult {
         stream.end()
-        let coverage = Baseline.Coverage(
-            rules: .pushes,
-            policy: RulePolicy(
-                selected: options.selected, ignored: options.ignored,
-                settings: LintConfiguration(), rules: .pushes),
-            paths: options.paths + (options.log.map { [$0] } ?? []), files: judged)
-        var gone: [String] = []
-        for case let baseline? in checkers.map(\.baseline) {
-            guard let sentence = baseline.statement(ofGoneBesides: entries, of: coverage),
-                !gone.contains(sentence)
-            else { continue }
-            gone.append(sentence)
+        let paths = options.paths + (options.log.map { [$0] } ?? [])
+        func coverage(_ policy: RulePolicy) -> Baseline.Coverage {
+            Baseline.Coverage(rules: .pushes, policy: policy, paths: paths, files: judged)
         }
+        // Where several settings hold, each has a part of the files.
+        let only = checkers.count == 1 ? checkers.first : nil
+        let gone = only.flatMap { only in
+            only.baseline?.statement(ofGoneBesides: entries, of: coverage(only.policy))
+        }
+        let asked = RulePolicy(
+            selected: options.selected, ignored: options.ignored, settings: LintConfiguration(),
+            rules: .pushes)
         return LintResult(
             summary: stream.totals.summary, problems: problems,
-            statements: stream.totals.statements, remarks: gone,
+            statements: stream.totals.statements, remarks: gone.map { [$0] } ?? [],
             isFailure: stream.totals.summary.isFailure(isStrict: options.isStrict),
-            baseline: recorder?.text(with: entries, of: coverage))
+            baseline: recorder?.text(with: entries, of: coverage(asked)))
     }
 }
