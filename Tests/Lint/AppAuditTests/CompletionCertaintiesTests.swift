@@ -100,6 +100,10 @@ struct CompletionCertaintiesTests {
             let body = "var c = \(value)\nif let c { done(c) }"
             #expect(Self.gaps(Self.content, body) == [0], "\(value)")
         }
+        for (blank, line) in [("= r", "=\nr"), (" as?", "\nas?"), (".m", "\n.m")] {
+            let broken = copy.replacing(blank, with: line)
+            #expect(Self.gaps(Self.content, broken + "if let c { done(c) }") == [], "\(broken)")
+        }
         let typed = copy.replacing("let c", with: "let c: UNMutableNotificationContent?")
         #expect(Self.gaps(Self.content, typed + "if let c { done(c) }") == [])
         let objectiveC = "UNMutableNotificationContent *c = [r.content mutableCopy];\n"

@@ -12,15 +12,17 @@ extension KnownLibraries {
     static func presumedUses(of library: String) -> ModuleUses {
         // The pods of React Native itself: `React-runtimescheduler`.
         let isOwn = library.hasPrefix("React-")
-        let name = harmless.reduce(library.lowercased()) { $0.replacing($1, with: "") }
+        let name = harmless.reduce(library.lowercased()) {
+            $0.hasLetters($1) ? $0.replacing($1, with: "") : $0
+        }
         let parts = parts(of: library)
         // The framework of an app in Kotlin, which may do anything.
         let isKotlin =
-            ["kmp", "composeapp", "multiplatform"].contains(where: name.contains)
+            ["kmp", "composeapp", "multiplatform"].contains(where: name.hasLetters)
             || name.split(separator: " ").contains("shared")
         func tells(_ words: [String], _ whole: Set<String> = []) -> Bool {
             !isOwn
-                && (isKotlin || words.contains(where: name.contains)
+                && (isKotlin || words.contains(where: name.hasLetters)
                     || !whole.isDisjoint(with: parts))
         }
         var uses = ModuleUses.all

@@ -59,7 +59,7 @@ extension CompletionPaths {
                 text.tokens[$0].isMark("=")
             }
             guard let equals, equals == place + 1 || text.sees(":", at: place + 1) else { continue }
-            let value = equals + 1..<text.statementEnd(equals, equals..<text.tokens.count)
+            let value = equals + 1..<endOfValue(behind: equals)
             let isOfKind =
                 text.isObjectiveC
                 || !text.places(of: "UNMutableNotificationContent", in: value).isEmpty
@@ -74,6 +74,18 @@ extension CompletionPaths {
                 }
         }
         return false
+    }
+
+    /// The end of a value, which may begin and go on in the next lines.
+    private func endOfValue(behind equals: Int) -> Int {
+        let rest = equals..<text.tokens.count
+        guard let first = text[equals + 1] else { return rest.upperBound }
+        let isOnLine = first.position.line == text.tokens[equals].position.line
+        var end = text.statementEnd(isOnLine ? equals : equals + 1, rest)
+        while text.sees("as", at: end) || text.sees(".", at: end) {
+            end = text.statementEnd(end, rest)
+        }
+        return end
     }
 
     /// Whether `mutableCopy` is sent to the content of a request, which is there:

@@ -50,8 +50,6 @@ extension CompletionPaths {
     func comparison(_ condition: Range<Int>) -> SettledCondition? {
         // `else if a == b`
         var words = condition.dropFirst(text.sees("else", at: condition.lowerBound) ? 2 : 1)
-        // `guard a == b else`
-        if let last = words.last, text.sees("else", at: last) { words = words.dropLast() }
         // `if (a == b)` in Objective-C
         if let first = words.first, text.sees("(", at: first),
             text.partners[first] == words.upperBound - 1
