@@ -98,9 +98,6 @@ part "The transports and the client under the address sanitizer" \
     Tests/APNs/TransportFixture/address-sanitizer.sh
 part "The transports' C targets under valgrind" Tests/APNs/TransportFixture/valgrind.sh
 part "Beside the software of others" Tests/Interop/run.sh .build/debug/rouse
-# Deploy/run.sh builds what is missing, so that a build that failed says there why.
-wait "${released}" || tail -n 40 "${printed}/release" >&2
-part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The names in the documents against the program" python3 -B Deploy/names.py .build/debug/rouse
 part "The examples against a gateway" Deploy/examples/test.sh .build/debug/rouse
 part "A generated client against a gateway" Deploy/ci/client.sh .build/debug/rouse
@@ -108,6 +105,9 @@ part "The APNs simulator as a service of other people's CI" \
     python3 -B Deploy/ci/simulator.py .build/debug/rouse
 part "The alert rules against their tests" promtool test rules Deploy/prometheus/alerts.test.yaml
 part "The manifests and the chart for Kubernetes" Deploy/kubernetes/test.sh .build/debug/rouse
+# Deploy/run.sh builds what is missing, so that a build that failed says there why.
+wait "${released}" || tail -n 40 "${printed}/release" >&2
+part "Deploy/run.sh as a new user runs it" Deploy/smoke.sh
 part "The shipped scenarios against what the wake budget promises" Deploy/scenarios/check.sh
 
 # Shows what a log says of failures.
