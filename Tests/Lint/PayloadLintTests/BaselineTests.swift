@@ -145,6 +145,30 @@ struct BaselineTests {
         #expect(try await remarks([path], "BG") == [])
     }
 
+    @Test("nothing is said of a baseline beside settings that ignore its rules, or of a folder")
+    func goneBesideSettings() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Self.bad, to: "a.json")
+        try folder.write(Self.bad, to: "sub/b.json")
+        let all = [path, folder.path + "/sub"]
+        try folder.write(try await Self.baseline(folder, all), to: "known.json")
+        let remarks = {
+            try await FinishedRun([folder.path]) {
+                $0.settings = .nearest
+                $0.assumptions.pushType = "background"
+            }.result.remarks
+        }
+        try folder.write("baseline: known.json\n", to: ".rouse-lint.yaml")
+        #expect(try await remarks() == [])
+        try folder.write("baseline: known.json\nignore: [BG]\n", to: ".rouse-lint.yaml")
+        #expect(try await remarks() == [], "rules that were not asked")
+        try folder.write("baseline: known.json\n", to: ".rouse-lint.yaml")
+        try folder.write("ignore: [G]\n", to: "sub/.rouse-lint.yaml")
+        #expect(try await remarks() == [], "several settings")
+        try folder.write("{\"aps\":{\"content-available\":1}}", to: "a.json")
+        #expect(try await remarks() == [], "of which each has a part")
+    }
+
     @Test("what a run did not judge stays in a baseline that is written anew")
     func unjudged() async throws {
         let folder = try TestFolder()

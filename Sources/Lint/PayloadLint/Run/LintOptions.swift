@@ -79,7 +79,8 @@ public struct LintResult: Sendable {
     public let problems: [LintProblem]
     /// What was not judged, or is not reported, and why, as sentences.
     public let statements: [String]
-    /// What the baselines hold that the run did not find, as sentences.
+    /// What a baseline holds that the run did not find, as sentences; nothing where several
+    /// settings hold.
     public let remarks: [String]
     /// Whether there are errors, or warnings if those count.
     public let isFailure: Bool

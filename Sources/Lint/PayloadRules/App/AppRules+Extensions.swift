@@ -7,10 +7,13 @@ extension AppRules {
             "CF016", .error, "iOS does not load the notification service extension",
             why: """
                 It needs the app's bundle id as prefix, its extension point, and the name of its \
-                class.
+                class. Systems before its deployment target go without it.
                 """,
             from: [.serviceExtension],
-            fix: "Compare the extension's Info.plist with that of Xcode's template.",
+            fix: """
+                Compare the extension's Info.plist with that of Xcode's template, and its \
+                deployment target with the app's.
+                """,
             check: unloadedServiceExtension),
         AppRule(
             "CF017", .warning, "the extension hides notifications without being entitled to",
@@ -129,9 +132,9 @@ extension AppRules {
         let others = facts.apps.filter { bundle.hosts.contains($0.name ?? "") }
         let apps = others + [facts.host(of: bundle)].compactMap(\.self)
         let known = apps.compactMap(\.deploymentTarget?.value)
-        guard bundle.platform == .iOS, let own = bundle.deploymentTarget,
-            known.count == apps.count, let latest = known.max(), latest < own.value,
-            own.value > SystemVersion(10)
+        guard bundle.platform == .iOS, apps.allSatisfy({ $0.platform == .iOS }),
+            let own = bundle.deploymentTarget, known.count == apps.count,
+            let latest = known.max(), latest < own.value, own.value > SystemVersion(10)
         else { return }
         findings.report(
             bundle, at: own.place,

@@ -118,8 +118,11 @@ extension AppCase {
     }
 
     /// The extension needs a system, and the app another one.
-    private static func service(from own: SystemVersion?, app: SystemVersion?) -> AppFacts {
+    private static func service(
+        from own: SystemVersion?, app: SystemVersion?, platform: AppPlatform = .iOS
+    ) -> AppFacts {
         var facts = service(goodService)
+        facts.bundles[0].platform = platform
         let place = AppPlace(file: "App.xcodeproj", line: 1)
         facts.bundles[0].deploymentTarget = app.map { Located($0, at: place) }
         facts.bundles[1].deploymentTarget = own.map { Located($0, at: place) }
@@ -159,6 +162,9 @@ extension AppCase {
         AppCase("CF016", "later", service(from: .init(17, 2), app: .init(17)), .warning),
         AppCase("CF016", "as late", service(from: .init(17), app: .init(17)), nil),
         AppCase("CF016", "the first system with any", service(from: .init(10), app: .init(9)), nil),
+        AppCase(
+            "CF016", "a system of another platform",
+            service(from: .init(17), app: .init(14), platform: .macOS), nil),
         AppCase("CF016", "an unknown system", service(from: .init(17), app: nil), nil),
         AppCase(
             "CF016", "a widget",
